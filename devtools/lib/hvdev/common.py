@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 hvnet contributors
+"""Paths, messages and small helpers that all developer commands use."""
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(os.environ.get("HVNET_TOP") or Path(__file__).resolve().parents[3])
+
+
+class Fail(Exception):
+    """An error for the user: one line with cause and remedy."""
+
+
+def say(text):
+    """Print a line at once, also into a pipe."""
+    print(text, flush=True)
+
+
+def is_root():
+    """Whether this process runs as root."""
+    return os.geteuid() == 0
+
+
+def build_dir(option=None):
+    """The build folder: the option, else $HVNET_BUILD, else build/."""
+    return Path(option or os.environ.get("HVNET_BUILD") or TOP / "build").resolve()
+
+
+def world_writable_parent(path):
+    """The first folder from `path` upwards that everybody may write, or None."""
+    path = Path(path).resolve()
+    for folder in [path, *path.parents]:
+        if folder.stat().st_mode & stat.S_IWOTH:
+            return folder
+    return None
+
+
+def private_dir(prefix="hvnet-"):
+    """Make a folder of mode 0700 below no world-writable one; the caller removes it.
+
+    EAL refuses to load a plugin from below a world-writable folder.
+    """
+    home = os.environ.get("HOME")
+    places = [Path(f"/run/user/{os.geteuid()}"), Path("/run")]
+    if home:
+        places.append(Path(home) / ".cache")
+    for place in places:
+        try:
+            if place.name == ".cache":
+                place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if place.is_dir() and world_writable_parent(place) is None:
+                return Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        except OSError:
+            continue
+    raise Fail("no folder for the plugin that is safe from others; tried "
+               + ", ".join(map(str, places)) + "; set HOME to one of your own")
+
+
+def remove_tree(path):
+    """Remove a folder and what is in it, if it is there."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def own_time():
+    """(seconds since the command began without downloads, seconds of downloads)."""
+    downloads = float(os.environ.get("HVNET_DOWNLOAD_S") or 0)
+    started = float(os.environ.get("HVNET_STARTED") or time.time())
+    return max(0.0, time.time() - started - downloads), downloads
+
+
+def run_main(func):
+    """Run a command's main function; turn its errors into one line and a status."""
+    try:
+        status = func()
+    except Fail as exc:
+        print(f"error: {exc}", file=sys.stderr, flush=True)
+        status = 1
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr, flush=True)
+        status = 130
+    sys.exit(status)
