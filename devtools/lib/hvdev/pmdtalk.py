@@ -71,11 +71,13 @@ class Testpmd:
     def last_line(self):
         """The line of the output that says best what went wrong."""
         lines = [x.strip() for x in self.text.splitlines() if x.strip() and PROMPT not in x]
-        bad = re.compile(r"hvsim:|error|fail|cannot|refus|no such|unable|invalid|EAL: .*not",
-                         re.I)
-        found = [x for x in lines if bad.search(x)]
-        hvsim = [x for x in found if x.startswith("hvsim:")]
-        return (hvsim or found[-1:] or lines[-1:] or ["no output"])[0][:300]
+        for words in (r"^hvsim: ", r"^Cause: |unrecognized option|unrecognised|HV_NETVSC: ",
+                      r"error|fail|cannot|refus|no such|unable|invalid"):
+            found = [x for x in lines if re.search(words, x, re.I)
+                     and "exiting with code" not in x]
+            if found:
+                return found[-1][:300]
+        return (lines or ["no output"])[-1][:300]
 
     def quit(self, timeout=20.0):
         """Leave politely; then less so.  Returns the exit status."""

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 hvnet contributors
+"""The small parts of the developer commands: -k, parsers, private folders, clean-up."""
+
+import os
+import stat
+import subprocess
+
+import pytest
+
+from hvdev import common, eal, lab, pmdparse, suites
+
+STOP = """
+  ------- Forward Stats for RX Port= 0/Queue= 0 -> TX Port= 0/Queue= 0 -------
+  RX-packets: 100            TX-packets: 90             TX-dropped: 10
+  ---------------------- Forward statistics for port 0  ----------------------
+  RX-packets: 100            RX-dropped: 1             RX-total: 101
+  TX-packets: 90             TX-dropped: 10            TX-total: 100
+  +++++++++++++++ Accumulated forward statistics for all ports+++++++++++++++
+  RX-packets: 100            RX-dropped: 1             RX-total: 101
+  TX-packets: 90             TX-dropped: 10            TX-total: 100
+  CPU cycles/packet=32.42 (total cycles=3242 / total RX packets=100) at 2300 MHz Clock
+"""
+
+
+@pytest.mark.parametrize("expression, name, want", [
+    ("", "a", True), ("ring", "unit:vmRing", True), ("ring and not tsan", "tsan:ring", False),
+    ("(a or b) and c", "xbc", True), ("not a", "b", True)])
+def test_k_expression(expression, name, want):
+    assert suites.matcher(expression)(name) is want
+
+
+@pytest.mark.parametrize("expression", ["and", "(a", "a b", "'x'"])
+def test_bad_k_expression_is_refused(expression):
+    with pytest.raises(common.Fail):
+        suites.matcher(expression)
+
+
+def test_stop_report():
+    got = pmdparse.stop_report(STOP)
+    assert got == {"rx": 100, "tx": 90, "rx_dropped": 1, "tx_dropped": 10, "cycles": 32.42}
+
+
+def test_drops_by_name():
+    values = pmdparse.xstats("rx_good_packets: 5\nrx_missed_errors: 2\nrx_errors: 0\n"
+                             "###### NIC extended statistics for port 1\nrx_missed_errors: 3\n")
+    assert pmdparse.drops_of(values) == {"rx_missed_errors": 5}
+
+
+def test_host_drops_are_summed_over_channels():
+    nics = [{"name": "x", "channels": [{"rx_drops": 3}, {"rx_drops": 4}],
+             "wire": {"dropped": 0, "packets": 9}}]
+    assert pmdparse.host_drops(nics) == {"host_rx_drops": 7}
+
+
+def test_world_writable_parent(tmp_path):
+    folder = tmp_path / "open" / "in"
+    folder.mkdir(parents=True)
+    (tmp_path / "open").chmod(0o777)
+    assert common.world_writable_parent(folder) == tmp_path / "open"
+
+
+def test_private_dir_is_private():
+    folder = common.private_dir()
+    try:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert common.world_writable_parent(folder) is None
+    finally:
+        folder.rmdir()
+
+
+def test_eal_leftovers_of_the_dead_only(tmp_path, monkeypatch):
+    with subprocess.Popen(["true"]) as child:
+        dead = child.pid
+    for pid in (dead, os.getpid()):
+        (tmp_path / f"hvnet{pid}map_0").write_text("")
+    monkeypatch.setattr(eal, "huge_mounts", lambda: [str(tmp_path)])
+    eal.clean_stale()
+    assert [p.name for p in tmp_path.iterdir()] == [f"hvnet{os.getpid()}map_0"]
+
+
+def test_unknown_wire_is_named():
+    assert lab.wire_spec("gen:size=1500") == "gen:size=1500"
+    with pytest.raises(common.Fail, match="unknown wire 'fast'"):
+        lab.wire_spec("fast")
