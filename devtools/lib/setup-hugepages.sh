@@ -25,11 +25,11 @@ reserve_pages()
 		(echo $((total + want)) >$pages_dir/nr_hugepages) 2>/dev/null
 	free=$(cat $pages_dir/free_hugepages)
 	if [ "$free" -lt $pages_wanted ]; then
-		warn "hugepages: only $free of $pages_wanted 2 MiB pages are free and no more can be" \
-			"reserved; free some memory, or runs fall back to --no-huge"
+		warn "hugepages: only $free of $pages_wanted 2 MiB pages are free and no more can" \
+			"be reserved; free some memory, or runs fall back to --no-huge"
 	else
-		say "hugepages: reserved $(($(cat $pages_dir/nr_hugepages) - total)) more of 2 MiB," \
-			"now $free free"
+		total=$(($(cat $pages_dir/nr_hugepages) - total))
+		say "hugepages: reserved $total more of 2 MiB, now $free free"
 	fi
 }
 
@@ -64,8 +64,8 @@ setup_hugepages()
 	elif [ "$check" = yes ]; then
 		missing "hugepages: $free free, $pages_wanted wanted, or hugetlbfs not mounted"
 	elif ! is_root; then
-		warn "hugepages: $free free, $pages_wanted wanted, or hugetlbfs not mounted; as root run" \
-			"devtools/setup, or runs fall back to --no-huge"
+		warn "hugepages: $free free, $pages_wanted wanted, or hugetlbfs not mounted;" \
+			"as root run devtools/setup, or runs fall back to --no-huge"
 	else
 		[ "$free" -ge $pages_wanted ] || reserve_pages
 		hugetlbfs_mounted || mount_hugetlbfs

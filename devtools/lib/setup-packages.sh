@@ -43,7 +43,8 @@ apt_install()
 	start=$(date +%s.%N)
 	apt-get -q update >"$log" 2>&1 </dev/null 9<&- ||
 		fail "apt-get update failed ($(apt_error "$log")); check network and sources"
-	apt-get -q -y --no-install-recommends --download-only install "$@" >"$log" 2>&1 </dev/null 9<&- ||
+	apt-get -q -y --no-install-recommends --download-only install "$@" \
+		>"$log" 2>&1 </dev/null 9<&- ||
 		fail "cannot download packages ($(apt_error "$log")); check network and sources"
 	add_download_since "$start"
 	apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "$@" \

@@ -10,18 +10,20 @@ sdk_header=bus_vmbus_driver.h
 check_user_sdk()
 {
 	local version=$1 dir got=
-	for dir in "$driver_sdk" "$driver_sdk/include" "$driver_sdk/include/dpdk" none; do
+	set -- "$driver_sdk" "$driver_sdk/include" "$driver_sdk/include/dpdk"
+	for dir in "$@" none; do
 		[ ! -f "$dir/$sdk_header" ] || break
 	done
 	[ "$dir" != none ] ||
-		fail "--driver-sdk $driver_sdk: no $sdk_header there; name the folder of the headers"
+		fail "--driver-sdk $driver_sdk: no $sdk_header there; name the headers' folder"
 	for got in "$dir/VERSION" "$dir/../VERSION" "$dir/../../VERSION" none; do
 		[ ! -f "$got" ] || break
 	done
 	if [ "$got" = none ]; then
 		note "driver SDK: $dir (its version is checked when the build is configured)"
 	elif [ "$(cat "$got")" != "$version" ]; then
-		fail "driver SDK $dir is of DPDK $(cat "$got") but libdpdk is $version; name a matching one"
+		fail "driver SDK $dir is of DPDK $(cat "$got"), libdpdk is $version;" \
+			"name a matching one"
 	else
 		note "driver SDK: $dir"
 	fi
@@ -64,8 +66,8 @@ setup_sdk()
 	have=$(cat "$top/.sdk/dpdk-$version/SOURCE" 2>/dev/null)
 	if [ -z "$source" ]; then
 		[ -f "$top/.sdk/dpdk-$version/include/$sdk_header" ] ||
-			missing "DPDK $version in $includedir has no driver SDK and no source package;" \
-				"build it with -Denable_driver_sdk=true or give --driver-sdk PATH"
+			missing "DPDK $version in $includedir has no driver SDK nor source" \
+				"package; build it with -Denable_driver_sdk=true or give --driver-sdk PATH"
 	elif [ "$have" = "$source" ] && [ -f "$top/.sdk/dpdk-$version/include/$sdk_header" ]; then
 		note "driver SDK: .sdk/dpdk-$version"
 	elif [ "$check" = yes ]; then

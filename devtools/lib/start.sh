@@ -24,8 +24,8 @@ start_command()
 	done
 	if [ "$previous" != help ]; then
 		{
-			download=$(HVNET_REPORT_FD=3 "$top/devtools/setup" -q "${sdk[@]}" 3>&1 >&4 4>&-) ||
-				exit 1
+			download=$(HVNET_REPORT_FD=3 "$top/devtools/setup" -q "${sdk[@]}" \
+				3>&1 >&4 4>&-) || exit 1
 		} 4>&1
 	fi
 	export HVNET_STARTED HVNET_DOWNLOAD_S="$download" HVNET_TOP="$top"
