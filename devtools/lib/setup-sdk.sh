@@ -44,9 +44,18 @@ fetch_sdk()
 	say "driver SDK: ${out#* } headers of DPDK $version in .sdk/dpdk-$version"
 }
 
+# Prints "NAME VERSION" of the source package that the headers in $1 are from, if any.
+sdk_source()
+{
+	local owner
+	owner=$(dpkg-query -S "$1/rte_ethdev.h" 2>/dev/null | cut -d : -f 1)
+	[ -z "$owner" ] ||
+		dpkg-query -W -f '${source:Package} ${source:Version}\n' "$owner" | head -n 1
+}
+
 setup_sdk()
 {
-	local version includedir have owner source
+	local version includedir have source
 	if ! version=$(pkg-config --modversion libdpdk 2>/dev/null); then
 		missing "pkg-config finds no libdpdk; install libdpdk-dev or set PKG_CONFIG_PATH"
 		return
@@ -60,14 +69,12 @@ setup_sdk()
 		note "driver SDK: installed with DPDK $version"
 		return
 	fi
-	owner=$(dpkg-query -S "$includedir/rte_ethdev.h" 2>/dev/null | cut -d : -f 1)
-	source=$([ -z "$owner" ] ||
-		dpkg-query -W -f '${source:Package} ${source:Version}\n' "$owner" | head -n 1)
+	source=$(sdk_source "$includedir")
 	have=$(cat "$top/.sdk/dpdk-$version/SOURCE" 2>/dev/null)
 	if [ -z "$source" ]; then
 		[ -f "$top/.sdk/dpdk-$version/include/$sdk_header" ] ||
-			missing "DPDK $version in $includedir has no driver SDK nor source" \
-				"package; build it with -Denable_driver_sdk=true or give --driver-sdk PATH"
+			missing "DPDK $version in $includedir has no driver SDK headers; build it" \
+				"with -Denable_driver_sdk=true or give --driver-sdk PATH"
 	elif [ "$have" = "$source" ] && [ -f "$top/.sdk/dpdk-$version/include/$sdk_header" ]; then
 		note "driver SDK: .sdk/dpdk-$version"
 	elif [ "$check" = yes ]; then
