@@ -54,13 +54,20 @@ struct wire;
 struct wire_ops {
 	const char *name; /**< "tap", "gen", "sink", "loop", "pair", "pcap" */
 	void (*close)(struct wire *w);
-	/** Take up to @p max frames for the guest from wire queue @p q. */
+	/**
+	 * Take up to @p max frames for the guest from wire queue @p q; fewer do not mean empty.
+	 * Ask every queue in turn (a TAP looks for news once per round).
+	 */
 	uint32_t (*rx)(struct wire *w, uint32_t q, struct wire_rx *frames, uint32_t max);
 	/** Give @p n frames of the guest to wire queue @p q; all are consumed. */
 	void (*tx)(struct wire *w, uint32_t q, const struct wire_tx *frames, uint32_t n);
 	/** Prebuilt wires: the templates and their number; NULL for general wires. */
 	const struct wire_rx *(*templates)(struct wire *w, uint32_t *count);
-	/** Prebuilt wires: how many frames NIC channel @p q may send now (rate), <= @p max. */
+	/**
+	 * Prebuilt wires: how many frames NIC channel @p q may send now (rate), <= @p max.
+	 * All channels share one budget: ask them in rotating order, or the first gets it all,
+	 * and call sent() before the next is asked.
+	 */
 	uint32_t (*budget)(struct wire *w, uint32_t q, uint32_t max, uint64_t now_ns);
 	/** Prebuilt wires: @p n frames of together @p bytes were sent. */
 	void (*sent)(struct wire *w, uint32_t n, uint64_t bytes);
@@ -87,6 +94,18 @@ struct wire {
  *   "KIND[:key=value]...", e.g. "tap:name=hv0:queues=16", "gen:size=64:flows=256",
  *   "gen:mix=imix:rate=1000000:ranges=8:touch=1", "sink", "loop", "pair:id=a",
  *   "pcap:in=a.pcap:out=b.pcap". "gen" swallows what the guest transmits, as "sink" does.
+ *   Values contain no ':', except MAC addresses. Keys (defaults in brackets):
+ *   - tap: name [hv%d, the kernel numbers], queues 1..256 [1], mtu [1500], up 0|1 [1],
+ *     mac of the kernel's side [random]
+ *   - gen: size 60..9018 bytes without FCS [64] or mix=imix (64, 594, 1514 bytes as 7:4:1),
+ *     flows 1..65536 [256], l4 udp|tcp|none [udp], ip 4|6 [4], rate in frames/s [0: what
+ *     the NIC takes], burst, ranges, touch 0|1 [0], until N frames [0: no end], delay ms
+ *     [0], dst [the NIC], src [02:68:76:67:65:6e]
+ *   - sink: none
+ *   - loop: queues 1..64 [1], depth 1..4096 frames, power of two [512], swap MACs 0|1 [0]
+ *   - pair: id (both NICs name the same), queues 1..64 [1], depth as loop
+ *   - pcap: in, out (regular files, Ethernet), loop N rounds of in [1; 0: for ever], rate
+ *     in frames/s [0: what the NIC takes], delay ms [0], snaplen of out [65535]
  * @param mac
  *   The NIC's own address (6 bytes): the default destination of generated frames.
  * @param err
