@@ -135,13 +135,16 @@ def download(base, package, version, conf):
     if done.returncode != 0:
         raise SdkError("apt cannot read the source lists (" + last_error(done.stdout)
                        + "); check the network, or give -Ddriver_sdk=PATH")
+    # An archive that cannot be reached is only a warning to apt-get update.
+    unreachable = [x.strip() for x in done.stdout.splitlines() if x.startswith("W: Failed")]
     done = run(["apt-get", "-c", str(conf), "-q", "--only-source", "--download-only",
                 "source", f"{package}={version}"], timeout=APT_TIMEOUT, cwd=src)
     dsc = sorted(src.glob("*.dsc"))
     if done.returncode != 0 or len(dsc) != 1:
         raise SdkError(f"source package {package} {version} cannot be had ("
-                       + last_error(done.stdout) + "); upgrade dpdk and libdpdk-dev, "
-                       "or give the headers with -Ddriver_sdk=PATH")
+                       + (unreachable or [last_error(done.stdout)])[0]
+                       + "); check the network, upgrade dpdk and libdpdk-dev, or give the "
+                       "headers with -Ddriver_sdk=PATH")
     return dsc[0]
 
 
