@@ -48,7 +48,10 @@ class Lab:
             text = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
             raise Fail(f"hvsim ctl {' '.join(words)}: {text}")
         try:
-            return json.loads(done.stdout)
+            try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError as exc:
+        raise Fail(f"hvqueues gave no JSON: {exc}") from exc
         except json.JSONDecodeError as exc:
             raise Fail(f"hvsim ctl {' '.join(words)} gave no JSON: {exc}") from exc
 
@@ -75,13 +78,17 @@ def wire_spec(text):
                "for example tap:name=hv0:queues=4")
 
 
-def queue_policy(build):
+def queue_policy(build, channels):
     """What the queue policy says about this machine (app/hvqueues)."""
     tool = Path(build) / "app/hvqueues/hvqueues"
     if not tool.is_file():
         raise Fail(f"{tool} is missing; give a number with --queues, or build it")
-    done = subprocess.run([str(tool), "--json"], text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([str(tool), "--channels", str(channels), "--json"], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:
         raise Fail(f"hvqueues failed: {(done.stderr.strip() or 'no message').splitlines()[-1]}")
-    return json.loads(done.stdout)
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError as exc:
+        raise Fail(f"hvqueues gave no JSON: {exc}") from exc

@@ -60,11 +60,11 @@ def choose_queues(args, build):
             raise Fail(f"--queues {args.queues}: give a number from 1 to {HOST_CHANNELS}, "
                        "or default")
         return int(args.queues), "asked for"
-    policy = lab.queue_policy(build)
-    vcpus = policy.get("vcpus", os.cpu_count())
-    count = min(int(policy["netvsc_default"]), HOST_CHANNELS)
-    return count, (f"min(64, max(16, ceil(cores/2))) capped by {vcpus} vCPUs and the host's "
-                   f"{HOST_CHANNELS} channels")
+    policy = lab.queue_policy(build, HOST_CHANNELS)
+    count = int(policy["netvsc_default"])
+    reason = (f"min(64, max(16, ceil(cores/2))) capped by {policy.get('vcpus', '?')} vCPUs and "
+              f"the host's {HOST_CHANNELS} channels")
+    return count, reason
 
 
 def assisted(driver):
