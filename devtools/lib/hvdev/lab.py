@@ -48,10 +48,7 @@ class Lab:
             text = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
             raise Fail(f"hvsim ctl {' '.join(words)}: {text}")
         try:
-            try:
-        return json.loads(done.stdout)
-    except json.JSONDecodeError as exc:
-        raise Fail(f"hvqueues gave no JSON: {exc}") from exc
+            return json.loads(done.stdout)
         except json.JSONDecodeError as exc:
             raise Fail(f"hvsim ctl {' '.join(words)} gave no JSON: {exc}") from exc
 

@@ -71,7 +71,8 @@ class Testpmd:
     def last_line(self):
         """The line of the output that says best what went wrong."""
         lines = [x.strip() for x in self.text.splitlines() if x.strip() and PROMPT not in x]
-        for words in (r"^hvsim: ", r"^Cause: |unrecognized option|unrecognised|HV_NETVSC: ",
+        for words in (r"^hvsim: ", r"unrecognized option|HV_NETVSC: .*(fail|refus|cannot)",
+                      r"^Cause: ",
                       r"error|fail|cannot|refus|no such|unable|invalid"):
             found = [x for x in lines if re.search(words, x, re.I)
                      and "exiting with code" not in x]
