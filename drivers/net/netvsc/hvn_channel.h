@@ -25,9 +25,9 @@
 #include <vmring/vmring.h>
 
 /** Transfer-page packets that may wait for their last range or for ring space. */
-#define HVN_XFERS 1024u
-/** Ranges that the transmit side may park for the receive side. */
-#define HVN_PARK 1024u
+#define HVN_XFERS 4096u
+/** Ranges that the transmit side may park for the receive side: the most nb_rx_desc means. */
+#define HVN_PARK 4096u
 /** Outbound bytes that transmit leaves free for receive completions. */
 #define HVN_OUT_RESERVE 8192u
 
@@ -67,7 +67,7 @@ struct hvn_channel {
 	uint32_t out_lock;
 	uint16_t index;            /**< 0 = primary */
 	uint16_t relid;
-	bool dead;                 /**< a ring turned out corrupt, or the device went away */
+	uint32_t dead;             /**< 1: a ring turned out corrupt, or the device went away */
 
 	/* signalling */
 	uint32_t *sig_word;        /**< word of the monitor page, or of the interrupt page */
@@ -82,7 +82,7 @@ struct hvn_channel {
 	uint32_t recv_len;         /**< bytes */
 	struct hvn_session *session; /**< takes control messages; primary channel only */
 	struct hvn_txq *txq;       /**< takes transmit completions; NULL without a queue */
-	bool has_rx;               /**< a receive queue polls this channel */
+	uint32_t park_limit;       /**< parked ranges allowed: nb_rx_desc, 0 without a receive queue */
 
 	uint16_t cur_xfer;         /**< half-walked transfer-page packet */
 	uint32_t cur_next;         /**< its next range */
@@ -122,13 +122,13 @@ void hvn_channel_signal(struct hvn_channel *ch);
 static inline void
 hvn_channel_kill(struct hvn_channel *ch)
 {
-	__atomic_store_n(&ch->dead, true, __ATOMIC_RELAXED);
+	vmring_store_relaxed(&ch->dead, 1);
 }
 
 static inline bool
 hvn_channel_is_dead(const struct hvn_channel *ch)
 {
-	return __atomic_load_n(&ch->dead, __ATOMIC_RELAXED);
+	return vmring_load_relaxed(&ch->dead) != 0;
 }
 
 /**

@@ -23,18 +23,18 @@ struct hvn_rxq_stats {
 	uint64_t no_mbuf;   /**< dropped: mempool empty */
 	uint64_t too_long;  /**< dropped: longer than an mbuf's data room */
 	uint64_t bad;       /**< dropped: malformed RNDIS message */
-	uint64_t limit;     /**< dropped: over the queue's limit (nb_rx_desc) of parked packets */
 };
+
+/** Records of per-packet information that the fast path knows. */
+#define HVN_RX_RECORDS 4u
 
 /** What the per-packet information of the last frame looked like (fast path). */
 struct hvn_rx_layout {
-	uint32_t data_offset;
+	uint32_t nrec;          /**< records, all of one 32-bit value; UINT32_MAX = none learnt */
+	uint32_t data_offset;   /**< as on the wire */
+	uint32_t ppi_offset;    /**< as on the wire */
 	uint32_t ppi_len;
-	uint32_t nrec;          /**< records, 0 = no layout known */
-	uint16_t hash_ofs;      /**< byte offset of the value in the message, 0 = absent */
-	uint16_t hash_info_ofs;
-	uint16_t csum_ofs;
-	uint16_t vlan_ofs;
+	struct rndis_ppi rec[HVN_RX_RECORDS];
 };
 
 /** A receive queue; its fast-path owner is the lcore that polls it. */

@@ -21,8 +21,8 @@
 /** Room for the RNDIS header of one GPA-direct frame, bytes; slots never cross 4096. */
 #define HVN_TX_HDR_SIZE 128u
 
-/** Segments that one frame may have; more are copied or refused. */
-#define HVN_TX_MAX_SEGS 30u
+/** Segments that one frame may have; what does not fit in GPA ranges is copied. */
+#define HVN_TX_MAX_SEGS UINT16_MAX
 
 /** State of a descriptor, one byte each, so that completions can be checked. */
 enum hvn_txd_state {
@@ -67,6 +67,7 @@ struct hvn_txq {
 	uint32_t align;            /**< alignment of frames in a section, bytes */
 	uint32_t max_frame;        /**< largest frame, bytes without FCS */
 	bool gpa_ok;               /**< IOVA is PA: frames may go by address */
+	bool hdr_in_section;       /**< RNDIS header of such frames in a section, not by GPA */
 	uint16_t port_id;
 	uint16_t queue_id;
 	struct hvn_section_cache cache;
