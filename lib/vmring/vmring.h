@@ -87,14 +87,16 @@ vmring_distance(const struct vmring *r, uint32_t from, uint32_t to)
  *
  * Acquire: pairs with the release in vmring_release(); bytes that it frees are only
  * overwritten after the consumer has read them.
- * @return 0; -EIO when the consumer's index is impossible (the ring is dead).
+ * @return 0; -EIO when the consumer's index is impossible: outside the ring, backwards, or
+ *   beyond what was published (the ring is dead).
  */
 static inline int
 vmring_refresh(struct vmring *r)
 {
 	uint32_t idx = vmring_load_acquire(&r->hdr->read_index);
 
-	if (!vmring_index_ok(r, idx))
+	if (!vmring_index_ok(r, idx) ||
+	    vmring_distance(r, r->peer, idx) > vmring_distance(r, r->peer, r->pub))
 		return -EIO;
 	r->peer = idx;
 	return 0;
@@ -105,6 +107,13 @@ static inline uint32_t
 vmring_free(const struct vmring *r)
 {
 	return r->size - vmring_distance(r, r->peer, r->pos);
+}
+
+/** True when a packet of @p len bytes fits: a full ring would look like an empty one. */
+static inline bool
+vmring_fits(const struct vmring *r, uint32_t len)
+{
+	return vmring_free(r) > vmring_cost(len);
 }
 
 /** Copy @p len bytes (<= size) to the ring at @p pos, wrapping; returns the new position. */
@@ -183,22 +192,28 @@ vmring_pending(const struct vmring *r)
  *
  * Acquire: pairs with the release in vmring_publish().
  * @param avail
- *   Bytes from our position to the producer's index.
- * @return 0; -EIO when the producer's index is impossible (the ring is dead).
+ *   Bytes from our position to the producer's index; untouched on error.
+ * @return 0; -EIO when the producer's index is impossible: outside the ring, or among
+ *   what we read and have not released (the ring is dead).
  */
 static inline int
 vmring_poll(struct vmring *r, uint32_t *avail)
 {
 	uint32_t idx = vmring_load_acquire(&r->hdr->write_index);
 
-	if (!vmring_index_ok(r, idx))
+	if (!vmring_index_ok(r, idx) ||
+	    vmring_distance(r, r->pub, idx) < vmring_distance(r, r->pub, r->pos))
 		return -EIO;
 	r->peer = idx;
 	*avail = vmring_distance(r, r->pos, idx);
 	return 0;
 }
 
-/** Copy @p len bytes out of the ring, from @p ofs bytes behind our position, wrapping. */
+/**
+ * Copy @p len bytes out of the ring, from @p ofs bytes behind our position, wrapping.
+ *
+ * The caller knows that @p ofs + @p len lies in the readable range.
+ */
 static inline void
 vmring_copy_out(const struct vmring *r, uint32_t ofs, void *dst, uint32_t len)
 {
