@@ -183,6 +183,13 @@ test_full(void **state)
 
 	assert_int_equal(vmring_poll(&p.cons, &avail), 0);
 	assert_int_equal(avail, n * cost);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t trailer[2];
+
+		vmring_copy_out(&p.cons, i * cost + len, trailer, sizeof(trailer));
+		assert_int_equal(trailer[0], 0);
+		assert_int_equal(trailer[1], 8 + i * cost);
+	}
 	take_packet(&p, avail, len, 0);
 	/* Read is not released: the producer sees no more space. */
 	assert_int_equal(vmring_refresh(&p.prod), 0);

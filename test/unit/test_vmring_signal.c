@@ -231,9 +231,9 @@ test_pending_hostile_index(void **state)
 	(void)state;
 	put(63);
 	vmring_publish(&prod);
-	hdr->pending_send = COST;
 	read_packets(1);
-	hdr->write_index = SIZE;
+	hdr->write_index = COST + 4; /* 4092 bytes free, were it true */
+	hdr->pending_send = SIZE - COST;
 	assert_false(vmring_release(&cons));
 	assert_int_equal(vmring_poll(&cons, &avail), -EIO);
 }
