@@ -123,8 +123,14 @@ uint32_t nic_channels(const struct nic *nic);
 /** The kernel has opened sub-channel @p index: it may carry traffic now. */
 void nic_channel_opened(struct nic *nic, uint32_t index);
 
-/** The guest signalled channel @p index (monitor bit or interrupt page). Signalled modes. */
+/**
+ * The guest signalled channel @p index, and certainly this one (a monitor id or an event
+ * bit of its own). Signalled modes. Signals beyond the guest's reasons are recorded.
+ */
 void nic_signal(struct nic *nic, uint32_t index);
+
+/** Somebody signalled and it may have been channel @p index: look without judging. */
+void nic_look(struct nic *nic, uint32_t index);
 
 /**
  * Do a bounded amount of work: in polling mode look at all rings, in the signalled modes at
