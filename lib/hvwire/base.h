@@ -26,7 +26,7 @@
 	static_assert(offsetof(struct type, member) == (bytes), \
 		      "offset of " #type "." #member)
 
-/** Round up to a power of two @p a. */
+/** Round up to a power of two @p a; wraps near the type's end: check foreign values first. */
 #define HVW_ALIGN_UP(v, a) (((v) + ((a) - 1)) & ~((__typeof__(v))(a) - 1))
 
 #endif /* HVWIRE_BASE_H */

@@ -14,7 +14,7 @@
 
 #include "base.h"
 
-/** @p len bytes at @p base; the memory stays the caller's. */
+/** @p len bytes at @p base (may be NULL when there are none); the memory stays the caller's. */
 struct hvw_view {
 	const uint8_t *base;
 	uint64_t len;
@@ -40,7 +40,8 @@ hvw_read(struct hvw_view v, uint64_t ofs, void *dst, uint64_t len)
 {
 	if (!hvw_inside(ofs, len, v.len))
 		return false;
-	memcpy(dst, v.base + ofs, len);
+	if (len != 0)
+		memcpy(dst, v.base + ofs, len);
 	return true;
 }
 
@@ -57,7 +58,7 @@ hvw_sub(struct hvw_view v, uint64_t ofs, uint64_t len, struct hvw_view *out)
 {
 	if (!hvw_inside(ofs, len, v.len))
 		return false;
-	*out = hvw_view(v.base + ofs, len);
+	*out = hvw_view(ofs == 0 ? v.base : v.base + ofs, len);
 	return true;
 }
 
