@@ -88,7 +88,7 @@ read_slow(const uint8_t *msg, uint32_t len, struct hvn_rx_layout *layout,
 	memcpy(copy, msg, v.len);
 	layout->nrec = UINT32_MAX;
 	if (!hvw_read(v, 0, &h, sizeof(h)) || h.type != RNDIS_PACKET || h.len > len ||
-	    h.data_offset < RNDIS_PACKET_DATA_MIN || h.data_len < FRAME_MIN ||
+	    h.len < sizeof(h) || h.data_offset < RNDIS_PACKET_DATA_MIN || h.data_len < FRAME_MIN ||
 	    !hvw_inside((uint64_t)h.data_offset + RNDIS_OFFSET_BASE, h.data_len, len))
 		return -EINVAL;
 	*info = (struct hvn_rx_info){
@@ -133,6 +133,7 @@ hvn_rx_info_read(const uint8_t *msg, uint32_t len, struct hvn_rx_layout *layout,
 		return read_slow(msg, len, layout, info);
 	memcpy(&c, msg, sizeof(c));
 	if (unlikely(c.h.type != RNDIS_PACKET || c.h.len > len ||
+		     c.h.len < sizeof(c.h) + (uint64_t)layout->ppi_len ||
 		     c.h.data_offset != layout->data_offset ||
 		     c.h.ppi_offset != layout->ppi_offset || c.h.ppi_len != layout->ppi_len ||
 		     c.h.data_len < FRAME_MIN ||
