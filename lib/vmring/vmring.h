@@ -11,7 +11,8 @@
  * A producer appends any number of packets, then publishes them with one store and one
  * signal decision. A consumer takes the readable range with one load, walks packets, then
  * releases them with one store. Nothing here knows a file descriptor or how a signal is
- * sent: functions say whether one is due. One caller at a time per struct vmring.
+ * sent: functions say whether one is due. One caller at a time per struct vmring, except for
+ * vmring_pending().
  *
  * Protocol facts: indices are byte offsets, multiples of 8; equal means empty, so at least
  * 8 bytes always stay free. Source: Linux ring_buffer.c, OpenVMM vmbus_ring (facts).
@@ -180,11 +181,16 @@ vmring_publish(struct vmring *r)
 
 /* ---- consumer ---- */
 
-/** True when the producer has published something beyond our position; unordered look. */
+/**
+ * True when the producer has published something beyond our position; unordered look.
+ *
+ * The only function here that may run beside a consumer that holds the ring: the answer is
+ * then a hint.
+ */
 static inline bool
 vmring_pending(const struct vmring *r)
 {
-	return vmring_load_relaxed(&r->hdr->write_index) != r->pos;
+	return vmring_load_relaxed(&r->hdr->write_index) != vmring_load_relaxed(&r->pos);
 }
 
 /**
@@ -257,7 +263,7 @@ vmring_skip(struct vmring *r, const struct vmbus_pkt_desc *desc)
 {
 	uint32_t n = vmring_cost((uint32_t)desc->len8 * 8);
 
-	r->pos = vmring_step(r, r->pos, n);
+	vmring_store_relaxed(&r->pos, vmring_step(r, r->pos, n)); /* vmring_pending() may look */
 	return n;
 }
 

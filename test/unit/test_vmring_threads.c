@@ -33,6 +33,7 @@ struct run {
 	bool sleep;          /* wait for signals instead of looking again and again */
 	sem_t filled;        /* producer to consumer */
 	sem_t drained;       /* consumer to producer */
+	uint32_t done;       /* set when the looker shall end */
 	const char *fault;   /* of the producer, NULL when well; read after the join */
 	uint32_t signals;    /* producer's; read after the join */
 };
@@ -212,13 +213,27 @@ consume(struct run *run)
 	return NULL;
 }
 
+/* Another lcore that wants to know, without the lock, whether the ring is worth it. */
+static void *
+look(void *arg)
+{
+	struct run *run = arg;
+	uintptr_t seen = 0;
+
+	while (vmring_load_acquire(&run->done) == 0) {
+		seen += vmring_pending(&run->cons);
+		sched_yield();
+	}
+	return (void *)seen;
+}
+
 static void
 run_both(bool sleep)
 {
 	uint8_t *mem = guard_alloc(BYTES, GUARD_AFTER);
 	struct run *run = calloc(1, sizeof(*run));
 	const char *fault;
-	pthread_t thread;
+	pthread_t thread, looker;
 
 	assert_non_null(run);
 	run->sleep = sleep;
@@ -227,11 +242,14 @@ run_both(bool sleep)
 	assert_int_equal(vmring_attach(&run->cons, mem, BYTES, false), 0);
 	vmring_store_relaxed(&run->cons.hdr->imask, 1);
 	assert_int_equal(sem_init(&run->filled, 0, 0) | sem_init(&run->drained, 0, 0), 0);
+	assert_int_equal(pthread_create(&looker, NULL, look, run), 0);
 	assert_int_equal(pthread_create(&thread, NULL, produce, run), 0);
 	fault = consume(run);
 	if (fault != NULL)
 		fail_msg("%s", fault); /* memory stays for the producer */
 	pthread_join(thread, NULL);
+	vmring_store_release(&run->done, 1);
+	pthread_join(looker, NULL);
 	if (run->fault != NULL)
 		fail_msg("%s", run->fault);
 	/* Masked all the time: no signal. Otherwise there were some, not one each. */
