@@ -157,8 +157,8 @@ main(int argc, char **argv)
 		return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	ret = hvq_topology_read(opt.sysfs, &topo);
 	if (ret != 0) {
-		fprintf(stderr, "hvqueues: %s/devices/system/cpu: %s; give the root of a sysfs tree "
-			"with --sysfs\n", opt.sysfs, strerror(-ret));
+		fprintf(stderr, "hvqueues: %s/devices/system/cpu: %s; give the root of a sysfs "
+			"tree with --sysfs\n", opt.sysfs, strerror(-ret));
 		return EXIT_FAILURE;
 	}
 	hvq_policy_reason(&topo, opt.channels, reason, sizeof(reason));

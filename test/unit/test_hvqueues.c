@@ -123,7 +123,7 @@ test_reason(void **state)
 		uint32_t host;
 		const char *start;
 	} want[] = {
-		{ { 4, 2 }, 64, "4, one for each vCPU (4 vCPUs, 2 cores, RSS default 2, policy 16" },
+		{ { 4, 2 }, 64, "4, one for each vCPU (4 vCPUs, 2 cores, RSS default 2, " },
 		{ { 32, 16 }, 64, "16, the policy's least (" },
 		{ { 96, 48 }, 64, "24, half of the cores (" },
 		{ { 256, 256 }, 64, "64, the policy's most (" },
