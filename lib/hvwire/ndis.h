@@ -52,6 +52,8 @@ struct ndis_obj_hdr {
 	uint16_t size;  /**< of the object with this header, bytes */
 } HVW_PACKED;
 HVW_SIZE(ndis_obj_hdr, 4);
+HVW_OFFSET(ndis_obj_hdr, rev, 1);
+HVW_OFFSET(ndis_obj_hdr, size, 2);
 
 #define NDIS_OBJ_DEFAULT 0x80u
 #define NDIS_OBJ_RSS_CAPS 0x88u
@@ -67,6 +69,9 @@ struct ndis_rss_caps {
 	uint16_t ind_entries;  /**< table entries; 0 means 128 */
 } HVW_PACKED;
 HVW_SIZE(ndis_rss_caps, 18);
+HVW_OFFSET(ndis_rss_caps, caps, 4);
+HVW_OFFSET(ndis_rss_caps, nqueues, 12);
+HVW_OFFSET(ndis_rss_caps, ind_entries, 16);
 #define NDIS_RSS_CAPS_SIZE_REV1 16u
 #define NDIS_RSS_CAP_IPV4 0x00000100u
 #define NDIS_RSS_CAP_IPV6 0x00000200u
@@ -113,6 +118,7 @@ struct ndis_csum_caps {
 	uint32_t caps;  /**< NDIS_CSUM_CAP_* */
 } HVW_PACKED;
 HVW_SIZE(ndis_csum_caps, 8);
+HVW_OFFSET(ndis_csum_caps, caps, 4);
 #define NDIS_CSUM_CAP_IP_OPT 0x001u
 #define NDIS_CSUM_CAP_TCP_OPT 0x004u
 #define NDIS_CSUM_CAP_TCP 0x010u

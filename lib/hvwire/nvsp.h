@@ -59,6 +59,8 @@ struct nvsp_init {
 	uint32_t max_version;
 } HVW_PACKED;
 HVW_SIZE(nvsp_init, 12);
+HVW_OFFSET(nvsp_init, min_version, 4);
+HVW_OFFSET(nvsp_init, max_version, 8);
 
 struct nvsp_init_complete {
 	uint32_t type;
@@ -67,6 +69,8 @@ struct nvsp_init_complete {
 	uint32_t status;
 } HVW_PACKED;
 HVW_SIZE(nvsp_init_complete, 16);
+HVW_OFFSET(nvsp_init_complete, mdl_max, 8);
+HVW_OFFSET(nvsp_init_complete, status, 12);
 
 struct nvsp_ndis_version {
 	uint32_t type;
@@ -74,6 +78,8 @@ struct nvsp_ndis_version {
 	uint32_t minor;
 } HVW_PACKED;
 HVW_SIZE(nvsp_ndis_version, 12);
+HVW_OFFSET(nvsp_ndis_version, major, 4);
+HVW_OFFSET(nvsp_ndis_version, minor, 8);
 
 /** NVSP_RXBUF and NVSP_TXBUF. */
 struct nvsp_buffer {
@@ -83,6 +89,8 @@ struct nvsp_buffer {
 	uint16_t reserved;
 } HVW_PACKED;
 HVW_SIZE(nvsp_buffer, 12);
+HVW_OFFSET(nvsp_buffer, gpadl, 4);
+HVW_OFFSET(nvsp_buffer, id, 8);
 
 /** Ids that guests give to their buffers. Source: Linux, DPDK. */
 #define NVSP_RXBUF_ID 0xcafeu
@@ -98,6 +106,12 @@ struct nvsp_rxbuf_complete {
 	uint32_t sec_end;
 } HVW_PACKED;
 HVW_SIZE(nvsp_rxbuf_complete, 28);
+HVW_OFFSET(nvsp_rxbuf_complete, status, 4);
+HVW_OFFSET(nvsp_rxbuf_complete, nsections, 8);
+HVW_OFFSET(nvsp_rxbuf_complete, sec_offset, 12);
+HVW_OFFSET(nvsp_rxbuf_complete, sec_suballoc, 16);
+HVW_OFFSET(nvsp_rxbuf_complete, sec_count, 20);
+HVW_OFFSET(nvsp_rxbuf_complete, sec_end, 24);
 
 struct nvsp_txbuf_complete {
 	uint32_t type;
@@ -105,6 +119,8 @@ struct nvsp_txbuf_complete {
 	uint32_t section_size;  /**< bytes */
 } HVW_PACKED;
 HVW_SIZE(nvsp_txbuf_complete, 12);
+HVW_OFFSET(nvsp_txbuf_complete, status, 4);
+HVW_OFFSET(nvsp_txbuf_complete, section_size, 8);
 
 /** NVSP_RXBUF_REVOKE and NVSP_TXBUF_REVOKE. */
 struct nvsp_revoke {
@@ -113,6 +129,7 @@ struct nvsp_revoke {
 	uint16_t reserved;
 } HVW_PACKED;
 HVW_SIZE(nvsp_revoke, 8);
+HVW_OFFSET(nvsp_revoke, id, 4);
 
 struct nvsp_rndis {
 	uint32_t type;
@@ -121,6 +138,9 @@ struct nvsp_rndis {
 	uint32_t section_size;  /**< bytes used in the section */
 } HVW_PACKED;
 HVW_SIZE(nvsp_rndis, 16);
+HVW_OFFSET(nvsp_rndis, channel_type, 4);
+HVW_OFFSET(nvsp_rndis, section, 8);
+HVW_OFFSET(nvsp_rndis, section_size, 12);
 
 enum nvsp_channel_type {
 	NVSP_CHANNEL_DATA = 0,
@@ -134,6 +154,7 @@ struct nvsp_rndis_complete {
 	uint32_t status;
 } HVW_PACKED;
 HVW_SIZE(nvsp_rndis_complete, 8);
+HVW_OFFSET(nvsp_rndis_complete, status, 4);
 
 struct nvsp_ndis_config {
 	uint32_t type;
@@ -142,6 +163,7 @@ struct nvsp_ndis_config {
 	uint64_t caps;      /**< NVSP_CAP_* */
 } HVW_PACKED;
 HVW_SIZE(nvsp_ndis_config, 20);
+HVW_OFFSET(nvsp_ndis_config, mtu, 4);
 HVW_OFFSET(nvsp_ndis_config, caps, 12);
 
 #define NVSP_CAP_SRIOV (1ull << 2)
@@ -155,12 +177,15 @@ struct nvsp_vf_association {
 	uint32_t serial;
 } HVW_PACKED;
 HVW_SIZE(nvsp_vf_association, 12);
+HVW_OFFSET(nvsp_vf_association, allocated, 4);
+HVW_OFFSET(nvsp_vf_association, serial, 8);
 
 struct nvsp_switch_path {
 	uint32_t type;
 	uint32_t active_path;  /**< 0 synthetic, 1 VF */
 } HVW_PACKED;
 HVW_SIZE(nvsp_switch_path, 8);
+HVW_OFFSET(nvsp_switch_path, active_path, 4);
 
 #define NVSP_SUBCHANNEL_ALLOCATE 1u
 
@@ -170,6 +195,8 @@ struct nvsp_subchannel {
 	uint32_t count;  /**< channels beside the primary one */
 } HVW_PACKED;
 HVW_SIZE(nvsp_subchannel, 12);
+HVW_OFFSET(nvsp_subchannel, op, 4);
+HVW_OFFSET(nvsp_subchannel, count, 8);
 
 struct nvsp_subchannel_complete {
 	uint32_t type;
@@ -177,6 +204,8 @@ struct nvsp_subchannel_complete {
 	uint32_t count;  /**< granted, may be fewer */
 } HVW_PACKED;
 HVW_SIZE(nvsp_subchannel_complete, 12);
+HVW_OFFSET(nvsp_subchannel_complete, status, 4);
+HVW_OFFSET(nvsp_subchannel_complete, count, 8);
 
 /** NVSP_SEND_TABLE, up to the table. */
 struct nvsp_send_table {
@@ -185,6 +214,8 @@ struct nvsp_send_table {
 	uint32_t offset;  /**< of the table, bytes from the message start */
 } HVW_PACKED;
 HVW_SIZE(nvsp_send_table, 12);
+HVW_OFFSET(nvsp_send_table, count, 4);
+HVW_OFFSET(nvsp_send_table, offset, 8);
 
 #define NVSP_SEND_TABLE_ENTRIES 16u
 

@@ -55,6 +55,7 @@ struct rndis_hdr {
 	uint32_t len;  /**< whole message, bytes */
 } HVW_PACKED;
 HVW_SIZE(rndis_hdr, 8);
+HVW_OFFSET(rndis_hdr, len, 4);
 
 /** First words of every control request and completion. */
 struct rndis_ctl_hdr {
@@ -63,6 +64,7 @@ struct rndis_ctl_hdr {
 	uint32_t rid;  /**< request id, never 0 in a request */
 } HVW_PACKED;
 HVW_SIZE(rndis_ctl_hdr, 12);
+HVW_OFFSET(rndis_ctl_hdr, rid, 8);
 
 struct rndis_initialize {
 	uint32_t type;
@@ -73,6 +75,9 @@ struct rndis_initialize {
 	uint32_t max_transfer;  /**< bytes the guest takes in one transfer */
 } HVW_PACKED;
 HVW_SIZE(rndis_initialize, 24);
+HVW_OFFSET(rndis_initialize, major, 12);
+HVW_OFFSET(rndis_initialize, minor, 16);
+HVW_OFFSET(rndis_initialize, max_transfer, 20);
 
 struct rndis_initialize_complete {
 	uint32_t type;
@@ -90,6 +95,12 @@ struct rndis_initialize_complete {
 	uint32_t af_size;
 } HVW_PACKED;
 HVW_SIZE(rndis_initialize_complete, 52);
+HVW_OFFSET(rndis_initialize_complete, status, 12);
+HVW_OFFSET(rndis_initialize_complete, medium, 28);
+HVW_OFFSET(rndis_initialize_complete, max_packets, 32);
+HVW_OFFSET(rndis_initialize_complete, max_transfer, 36);
+HVW_OFFSET(rndis_initialize_complete, align_shift, 40);
+HVW_OFFSET(rndis_initialize_complete, af_size, 48);
 
 struct rndis_halt {
 	uint32_t type;
@@ -97,6 +108,7 @@ struct rndis_halt {
 	uint32_t rid;
 } HVW_PACKED;
 HVW_SIZE(rndis_halt, 12);
+HVW_OFFSET(rndis_halt, rid, 8);
 
 /** QUERY and SET requests; data at buf_offset. */
 struct rndis_oid_request {
@@ -109,6 +121,10 @@ struct rndis_oid_request {
 	uint32_t vc;          /**< 0 */
 } HVW_PACKED;
 HVW_SIZE(rndis_oid_request, 28);
+HVW_OFFSET(rndis_oid_request, oid, 12);
+HVW_OFFSET(rndis_oid_request, buf_len, 16);
+HVW_OFFSET(rndis_oid_request, buf_offset, 20);
+HVW_OFFSET(rndis_oid_request, vc, 24);
 #define RNDIS_OID_DATA_OFFSET (sizeof(struct rndis_oid_request) - RNDIS_OFFSET_BASE)
 
 struct rndis_query_complete {
@@ -120,6 +136,9 @@ struct rndis_query_complete {
 	uint32_t buf_offset;  /**< RNDIS_QUERY_DATA_OFFSET when data follows this header */
 } HVW_PACKED;
 HVW_SIZE(rndis_query_complete, 24);
+HVW_OFFSET(rndis_query_complete, status, 12);
+HVW_OFFSET(rndis_query_complete, buf_len, 16);
+HVW_OFFSET(rndis_query_complete, buf_offset, 20);
 #define RNDIS_QUERY_DATA_OFFSET (sizeof(struct rndis_query_complete) - RNDIS_OFFSET_BASE)
 
 /** SET and KEEPALIVE completions. */
@@ -130,6 +149,8 @@ struct rndis_status_complete {
 	uint32_t status;
 } HVW_PACKED;
 HVW_SIZE(rndis_status_complete, 16);
+HVW_OFFSET(rndis_status_complete, rid, 8);
+HVW_OFFSET(rndis_status_complete, status, 12);
 
 struct rndis_reset_complete {
 	uint32_t type;
@@ -138,6 +159,8 @@ struct rndis_reset_complete {
 	uint32_t addressing_reset;  /**< 1: send filter and lists again */
 } HVW_PACKED;
 HVW_SIZE(rndis_reset_complete, 16);
+HVW_OFFSET(rndis_reset_complete, status, 8);
+HVW_OFFSET(rndis_reset_complete, addressing_reset, 12);
 
 struct rndis_indicate {
 	uint32_t type;
@@ -147,6 +170,9 @@ struct rndis_indicate {
 	uint32_t buf_offset;  /**< 12 when data follows, 0 without data */
 } HVW_PACKED;
 HVW_SIZE(rndis_indicate, 20);
+HVW_OFFSET(rndis_indicate, status, 8);
+HVW_OFFSET(rndis_indicate, buf_len, 12);
+HVW_OFFSET(rndis_indicate, buf_offset, 16);
 
 /** PACKET message: one Ethernet frame with its per-packet information. */
 struct rndis_packet {
@@ -163,6 +189,9 @@ struct rndis_packet {
 	uint32_t reserved;     /**< 0 */
 } HVW_PACKED;
 HVW_SIZE(rndis_packet, 44);
+HVW_OFFSET(rndis_packet, data_offset, 8);
+HVW_OFFSET(rndis_packet, data_len, 12);
+HVW_OFFSET(rndis_packet, ppi_offset, 28);
 HVW_OFFSET(rndis_packet, ppi_len, 32);
 #define RNDIS_PACKET_DATA_MIN (sizeof(struct rndis_packet) - RNDIS_OFFSET_BASE)
 
@@ -173,6 +202,8 @@ struct rndis_ppi {
 	uint32_t offset;  /**< of the data from the record's start; 12 as written by all */
 } HVW_PACKED;
 HVW_SIZE(rndis_ppi, 12);
+HVW_OFFSET(rndis_ppi, type, 4);
+HVW_OFFSET(rndis_ppi, offset, 8);
 
 enum rndis_ppi_type {
 	RNDIS_PPI_CSUM = 0,
@@ -189,6 +220,7 @@ struct rndis_ppi_u32 {
 	uint32_t value;
 } HVW_PACKED;
 HVW_SIZE(rndis_ppi_u32, 16);
+HVW_OFFSET(rndis_ppi_u32, value, 12);
 
 /** Checksum record, transmit. */
 #define RNDIS_TXCSUM_IPV4 0x00000001u

@@ -35,6 +35,7 @@ struct vmbus_ring_hdr {
 	uint8_t reserved2[VMBUS_PAGE_SIZE - 68];
 };
 HVW_SIZE(vmbus_ring_hdr, 4096);
+HVW_OFFSET(vmbus_ring_hdr, read_index, 4);
 HVW_OFFSET(vmbus_ring_hdr, imask, 8);
 HVW_OFFSET(vmbus_ring_hdr, pending_send, 12);
 HVW_OFFSET(vmbus_ring_hdr, features, 64);
@@ -62,6 +63,9 @@ struct vmbus_pkt_desc {
 	uint64_t xact;    /**< transaction id, echoed by the completion */
 } HVW_PACKED;
 HVW_SIZE(vmbus_pkt_desc, 16);
+HVW_OFFSET(vmbus_pkt_desc, offset8, 2);
+HVW_OFFSET(vmbus_pkt_desc, len8, 4);
+HVW_OFFSET(vmbus_pkt_desc, flags, 6);
 HVW_OFFSET(vmbus_pkt_desc, xact, 8);
 
 /** Bytes after each packet: u32 zero, u32 ring offset of its descriptor. */
@@ -73,6 +77,7 @@ struct vmbus_xfer_range {
 	uint32_t ofs; /**< byte offset into the receive buffer */
 } HVW_PACKED;
 HVW_SIZE(vmbus_xfer_range, 8);
+HVW_OFFSET(vmbus_xfer_range, ofs, 4);
 
 /** Transfer-page packet, up to its ranges. */
 struct vmbus_xfer_hdr {
@@ -83,6 +88,7 @@ struct vmbus_xfer_hdr {
 	uint32_t nranges;
 } HVW_PACKED;
 HVW_SIZE(vmbus_xfer_hdr, 24);
+HVW_OFFSET(vmbus_xfer_hdr, set_id, 16);
 HVW_OFFSET(vmbus_xfer_hdr, nranges, 20);
 
 /** Most ranges in one transfer-page packet (375 plain; with RSC 562). Source: OpenVMM, Linux. */
@@ -96,6 +102,8 @@ struct vmbus_gpa_range {
 	uint64_t pfn; /**< guest-physical address >> 12; more pfns follow in multi-page ranges */
 } HVW_PACKED;
 HVW_SIZE(vmbus_gpa_range, 16);
+HVW_OFFSET(vmbus_gpa_range, ofs, 4);
+HVW_OFFSET(vmbus_gpa_range, pfn, 8);
 
 /** Fixed part of a range; ceil((ofs + len) / 4096) page numbers of 8 bytes follow. */
 struct vmbus_gpa_range_hdr {
@@ -103,6 +111,7 @@ struct vmbus_gpa_range_hdr {
 	uint32_t ofs;
 } HVW_PACKED;
 HVW_SIZE(vmbus_gpa_range_hdr, 8);
+HVW_OFFSET(vmbus_gpa_range_hdr, ofs, 4);
 
 /** GPA-direct packet, up to its ranges. */
 struct vmbus_gpa_hdr {
@@ -111,6 +120,7 @@ struct vmbus_gpa_hdr {
 	uint32_t nranges;
 } HVW_PACKED;
 HVW_SIZE(vmbus_gpa_hdr, 24);
+HVW_OFFSET(vmbus_gpa_hdr, nranges, 20);
 
 /** Ranges that any host takes in one GPA-direct packet. Source: Linux MAX_PAGE_BUFFER_COUNT. */
 #define VMBUS_GPA_RANGES_MAX 32u
@@ -134,6 +144,7 @@ struct vmbus_monitor_page {
 	uint8_t reserved4[1984];
 };
 HVW_SIZE(vmbus_monitor_page, 4096);
+HVW_OFFSET(vmbus_monitor_page, next_checktime, 64);
 HVW_OFFSET(vmbus_monitor_page, group, 8);
 HVW_OFFSET(vmbus_monitor_page, latency, 576);
 HVW_OFFSET(vmbus_monitor_page, param, 1088);
