@@ -244,7 +244,7 @@ nic_drain(struct nic *nic, struct nic_chan *c)
 			    vmring_load_relaxed(&c->ch.tx.hdr->write_index));
 		return 0;
 	}
-	if (nic->signalled && hvchan_refresh(&c->ch) < 0) {
+	if (nic->signalled && vmring_refresh(&c->ch.rx) < 0) {
 		nic_corrupt(nic, c, JUDGE_RING_READ_INDEX,
 			    vmring_load_relaxed(&c->ch.rx.hdr->read_index));
 		return 0;

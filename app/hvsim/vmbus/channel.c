@@ -65,7 +65,7 @@ hvchan_signal(struct hvchan *ch)
 	if (ch->polling)
 		return false;
 	hvchan_look(ch);
-	if (ch->armed != 0 && hvchan_refresh(ch) == 0 && vmring_free(&ch->rx) > ch->armed)
+	if (ch->armed != 0 && vmring_refresh(&ch->rx) == 0 && vmring_free(&ch->rx) > ch->armed)
 		hvchan_disarm(ch);
 	return due;
 }
@@ -91,22 +91,6 @@ hvchan_release(struct hvchan *ch)
 }
 
 int
-hvchan_refresh(struct hvchan *ch)
-{
-	uint32_t old = ch->rx.peer;
-	int ret = vmring_refresh(&ch->rx);
-
-	if (ret < 0)
-		return ret;
-	if (vmring_distance(&ch->rx, old, ch->rx.peer) >
-	    vmring_distance(&ch->rx, old, ch->rx.pub)) {
-		ch->rx.peer = old;
-		return -EIO;
-	}
-	return 0;
-}
-
-int
 hvchan_arm(struct hvchan *ch, uint32_t cost)
 {
 	uint32_t want = ch->rx.size / 4;
@@ -121,7 +105,7 @@ hvchan_arm(struct hvchan *ch, uint32_t cost)
 	ch->credits++;
 	vmring_store_relaxed(&ch->rx.hdr->pending_send, want);
 	vmring_fence();
-	ret = hvchan_refresh(ch);
+	ret = vmring_refresh(&ch->rx);
 	if (ret < 0)
 		return ret;
 	if (vmring_free(&ch->rx) > want) {
@@ -156,7 +140,7 @@ hvchan_audit(struct hvchan *ch, uint64_t now_ns)
 		ch->tx_since = 0;
 		return HVCHAN_NO_SIGNAL;
 	}
-	wrong = ch->armed != 0 && hvchan_refresh(ch) == 0 && vmring_free(&ch->rx) > ch->armed;
+	wrong = ch->armed != 0 && vmring_refresh(&ch->rx) == 0 && vmring_free(&ch->rx) > ch->armed;
 	if (hvchan_overdue(wrong, &ch->wake_since, now_ns)) {
 		hvchan_disarm(ch);
 		return HVCHAN_NO_WAKE;

@@ -88,14 +88,11 @@ hvchan_ready(const struct hvchan *ch)
  */
 bool hvchan_release(struct hvchan *ch);
 
-/** Take the guest's read index; -EIO when it is impossible or past what was published. */
-int hvchan_refresh(struct hvchan *ch);
-
 /**
  * Room for @p cost bytes (trailer included) in the receive ring?
  *
  * @return 1 yes; 0 no, or the host waits for the guest's wake signal; -EIO as
- *   hvchan_refresh().
+ *   vmring_refresh().
  */
 static inline int
 hvchan_room(struct hvchan *ch, uint32_t cost)
@@ -106,7 +103,7 @@ hvchan_room(struct hvchan *ch, uint32_t cost)
 		return 0;
 	if (vmring_free(&ch->rx) > cost)
 		return 1;
-	ret = hvchan_refresh(ch);
+	ret = vmring_refresh(&ch->rx);
 	if (ret < 0)
 		return ret;
 	return vmring_free(&ch->rx) > cost;

@@ -82,6 +82,7 @@ struct wire {
 	const struct wire_ops *ops;
 	struct wire_stats stats;
 	uint32_t nqueues;  /**< wire queues, 1..256; rx() and tx() take 0..nqueues-1 */
+	bool waits;        /**< frames wait for a guest that does not listen yet (files) */
 	bool touch;        /**< prebuilt: rewrite the payload of a slot on every use */
 	uint32_t ranges;   /**< prebuilt: frames per VMBus message wanted, 0 = NIC's default */
 	uint32_t burst;    /**< prebuilt: frames per batch, 0 = NIC's default */
