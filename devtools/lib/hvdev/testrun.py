@@ -21,8 +21,8 @@ VARIANTS = (
 )
 SANITIZER_ENV = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1",
                  "TSAN_OPTIONS": "halt_on_error=1"}
-# Test namespaces are called after the process that made them: hvt<pid>-anything.
-NETNS = re.compile(r"^hvt(\d+)-\S+")
+# Test namespaces are called after the process that made them: hvnet-<pid>-anything.
+NETNS = re.compile(r"^hvnet-(\d+)-\S+")
 
 
 def parse_args():
