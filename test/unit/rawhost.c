@@ -201,7 +201,7 @@ rh_publish(struct rawhost *rh)
 }
 
 void
-rh_xfer(struct rawhost *rh, uint64_t xact, const uint32_t (*ranges)[2], uint32_t n,
+rh_xfer(struct rawhost *rh, uint64_t xact, const struct rh_range *ranges, uint32_t n,
 	uint32_t channel_type)
 {
 	const uint32_t nvsp[10] = { 107, channel_type, 0xffffffff };

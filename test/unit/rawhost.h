@@ -67,6 +67,12 @@ struct rh_ppi {
 	uint32_t value;
 };
 
+/** A range of the receive buffer as it stands in a transfer-page packet. */
+struct rh_range {
+	uint32_t len;
+	uint32_t ofs;
+};
+
 /** What the driver handed to the session (the stubs of hvn_session_on_*). */
 struct rh_session {
 	uint32_t completions;
@@ -109,8 +115,8 @@ void rh_packet(struct rawhost *rh, uint16_t type, uint16_t flags, uint64_t xact,
 /** Publish everything written. */
 void rh_publish(struct rawhost *rh);
 
-/** Write a well-formed transfer-page packet of @p n ranges {length, offset}. */
-void rh_xfer(struct rawhost *rh, uint64_t xact, const uint32_t (*ranges)[2], uint32_t n,
+/** Write a well-formed transfer-page packet of @p n ranges. */
+void rh_xfer(struct rawhost *rh, uint64_t xact, const struct rh_range *ranges, uint32_t n,
 	     uint32_t channel_type);
 /** Write the completion of the guest's packet @p xact. */
 void rh_complete(struct rawhost *rh, uint64_t xact, uint32_t nvsp_type, uint32_t status);
