@@ -63,7 +63,8 @@ struct gen {
 	struct rate rate;
 	uint64_t until;    /**< frames to send in all, UINT64_MAX = no end */
 	uint64_t delay_ns;
-	uint64_t start_ns; /**< 0 = nobody asked yet */
+	uint64_t start_ns; /**< first frame, once started */
+	bool started;      /**< the NIC has asked */
 	uint32_t count;
 	struct wire_rx *templates;
 	uint8_t *memory;
@@ -129,11 +130,12 @@ gen_budget(struct wire *w, uint32_t q, uint32_t max, uint64_t now_ns)
 	uint64_t left = g->until - w->stats.rx_frames;
 
 	(void)q;
-	if (g->start_ns == 0) {
-		g->start_ns = now_ns != 0 ? now_ns : 1;
-		rate_start(&g->rate, g->rate.per_s, now_ns + g->delay_ns);
+	if (!g->started) {
+		g->started = true;
+		g->start_ns = now_ns + g->delay_ns;
+		rate_start(&g->rate, g->rate.per_s, g->start_ns);
 	}
-	if (now_ns < g->start_ns + g->delay_ns)
+	if (now_ns < g->start_ns)
 		return 0;
 	if (left < max)
 		max = (uint32_t)left;

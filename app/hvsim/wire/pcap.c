@@ -51,7 +51,8 @@ struct replay {
 	uint64_t left; /**< rounds to go, the running one included; UINT64_MAX = for ever */
 	struct rate rate;
 	uint64_t delay_ns;
-	uint64_t start_ns; /**< 0 = nobody asked yet */
+	uint64_t start_ns; /**< first frame, once started */
+	bool started;      /**< the NIC has asked */
 };
 
 struct pcap_wire {
@@ -112,11 +113,12 @@ replay_allow(struct replay *r, uint32_t max)
 	if (r->rate.per_s == 0 && r->delay_ns == 0)
 		return max;
 	now = rate_now_ns();
-	if (r->start_ns == 0) {
-		r->start_ns = now;
-		rate_start(&r->rate, r->rate.per_s, now + r->delay_ns);
+	if (!r->started) {
+		r->started = true;
+		r->start_ns = now + r->delay_ns;
+		rate_start(&r->rate, r->rate.per_s, r->start_ns);
 	}
-	if (now < r->start_ns + r->delay_ns)
+	if (now < r->start_ns)
 		return 0;
 	return rate_allow(&r->rate, max, now);
 }
