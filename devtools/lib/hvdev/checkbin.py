@@ -56,8 +56,20 @@ def compile_flags(build):
                 skip = word in ("-o", "-MF", "-MQ", "-MT")
                 continue
             kept.append(word)
-        flags.setdefault(source.parent, kept)
+        merge(flags.setdefault(source.parent, []), kept)
     return flags
+
+
+def merge(flags, words):
+    """Add a command to the flags of its folder: all of the first, then new include paths."""
+    if not flags:
+        flags += words
+        return
+    for number, word in enumerate(words):
+        if word == "-include" and word not in flags:
+            flags += words[number:number + 2]
+        elif word.startswith(("-I", "-isystem")) and word not in flags:
+            flags.append(word)
 
 
 def nearest(flags, folder, area):

@@ -138,7 +138,7 @@ def clean_eal(prefix):
 
 
 def clean_stale(prefix="hvnet"):
-    """Remove what runs of ours left whose process (its id ends the prefix) is gone."""
+    """Remove what runs of ours left whose process (its id follows the prefix) is gone."""
     names = set()
     for mount in huge_mounts():
         names |= {re.sub(r"map_\d+$", "", os.path.basename(p))
@@ -146,6 +146,6 @@ def clean_stale(prefix="hvnet"):
     for place in ("/run", "/tmp", os.environ.get("XDG_RUNTIME_DIR") or "/run"):
         names |= {os.path.basename(p) for p in glob.glob(f"{place}/dpdk/{prefix}*")}
     for name in names:
-        match = re.fullmatch(re.escape(prefix) + r"(\d+)", name)
+        match = re.fullmatch(re.escape(prefix) + r"(\d+)(-\d+)?", name)
         if match and not Path(f"/proc/{match.group(1)}").exists():
             clean_eal(name)
