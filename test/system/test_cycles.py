@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 hvnet contributors
+"""Stop, reconfigure and start a port again and again: nothing may grow.
+
+40 cycles by default (each pair of the queue counts below is used), 200 with HVNET_SOAK=1.
+"""
+
+import itertools
+import os
+import re
+
+from labkit import wait_for
+from leftovers import hugepage_files
+
+CYCLES = 200 if os.environ.get("HVNET_SOAK") == "1" else 40
+COUNTS = ((1, 1), (4, 4), (2, 3), (8, 1), (1, 8), (16, 16))
+WARM_UP = 2 * len(COUNTS)
+
+
+def mbufs(guest):
+    """(free, all) mbufs of testpmd's pool."""
+    text = guest.command("dump_mempool mb_pool_0")
+    names = re.search(r"mempool <(\S+)>", text)
+    assert names, text
+
+    def number(name):
+        return int(re.search(rf"{name}=(\d+)", text).group(1))
+
+    return number("common_pool_count") + number("total_cache_count"), number(r"\bsize")
+
+
+def used(guest):
+    """What must stay constant: descriptors, mappings, hugepage files."""
+    pid = guest.pid()
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        count = sum(1 for _ in maps)
+    return {"fds": len(os.listdir(f"/proc/{pid}/fd")), "maps": count,
+            "hugepages": len(hugepage_files(guest.prefix))}
+
+
+def cycle(run, guest, counts):
+    """One stop, change, start, with a little traffic."""
+    for words in ("port stop 0", f"port config all rxq {counts[0]}",
+                  f"port config all txq {counts[1]}", "port start 0"):
+        text = guest.command(words)
+        assert not re.search(r"fail|error|invalid|cannot", text, re.I), f"{words}: {text}"
+    before = run.host.stats()[0]["wire"]["tx_frames"]
+    guest.command("start")
+    wait_for(lambda: run.host.stats()[0]["wire"]["tx_frames"] > before, 5,
+             f"traffic with {counts} queues")
+    guest.command("stop")
+
+
+def test_reconfigure(lab):
+    nic = "netvsc,queues=16,wire=gen:size=64:flows=256:rate=50000"
+    with lab([nic], poll="adaptive", args=("--rxq=1", "--txq=1")) as run:
+        guest = run.start()
+        seen = {}
+        host = None
+        for i, counts in zip(range(CYCLES), itertools.cycle(COUNTS)):
+            cycle(run, guest, counts)
+            now = used(guest)
+            if i < WARM_UP:
+                seen[counts] = now
+                host = (run.host.fds(), run.host.maps())
+                continue
+            assert now == seen[counts], f"cycle {i}, {counts} queues: {seen[counts]} -> {now}"
+        assert (run.host.fds(), run.host.maps()) == host or CYCLES % len(COUNTS), host
+        guest.command("port stop 0")
+        free, total = mbufs(guest)
+        assert free == total, f"{total - free} mbufs lost"
+        run.check()
+        assert guest.quit() == 0
