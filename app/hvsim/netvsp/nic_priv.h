@@ -145,7 +145,7 @@ struct nic {
 	uint32_t sections_alloc;
 	uint64_t epoch;           /**< goes up with each publish */
 	uint64_t next_audit_ns;
-	uint32_t wire_turn;       /**< wire queue that rx() asks next */
+	uint32_t wire_turn;       /**< wire queue, or channel of a generator, that is next */
 	uint16_t gen;             /**< prebuilt: current generation of slot contents, 1.. */
 	uint32_t ppi_turn;
 	struct nic_reply *reply;  /**< NIC_REPLIES */

@@ -141,17 +141,20 @@ prebuilt_send(struct nic *nic, struct nic_chan *c, uint64_t now_ns)
 	return n - left;
 }
 
-/* Let the generator send. */
+/* Let the generator send; each time another channel is the first to draw on its rate. */
 uint32_t
 prebuilt_poll(struct nic *nic, uint64_t now_ns)
 {
-	uint32_t i, done = 0;
+	uint32_t i, turn, done = 0;
 
 	if (nic->s.rndis != NIC_RNDIS_UP || nic->s.filter == 0)
 		return 0;
+	turn = nic->wire_turn++ % nic->s.channels;
 	for (i = 0; i < nic->s.channels; i++) {
-		struct nic_chan *c = &nic->chan[i];
+		struct nic_chan *c = &nic->chan[turn];
 
+		if (++turn == nic->s.channels)
+			turn = 0;
 		if (c->tmpl_count > 0 && c->ch.state == HVCHAN_OPEN && c->ch.armed == 0)
 			done += prebuilt_send(nic, c, now_ns);
 	}
