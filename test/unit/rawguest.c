@@ -216,6 +216,13 @@ rg_write(struct rawguest *g, uint32_t ch, uint32_t at, const void *pkt, uint32_t
 }
 
 void
+rg_signal(struct rawguest *g, uint32_t ch)
+{
+	if (rg_tx_hdr(g, ch)->imask == 0)
+		nic_signal(g->nic, ch);
+}
+
+void
 rg_put(struct rawguest *g, uint32_t ch, const void *pkt, uint32_t len)
 {
 	struct vmbus_ring_hdr *h = rg_tx_hdr(g, ch);

@@ -92,6 +92,9 @@ uint32_t rg_ring_size(const struct rawguest *g);
 /** Write one packet without publishing; returns the write index behind it. */
 uint32_t rg_write(struct rawguest *g, uint32_t ch, uint32_t at, const void *pkt, uint32_t len);
 
+/** Signal channel @p ch unless the NIC masked that. */
+void rg_signal(struct rawguest *g, uint32_t ch);
+
 /** Write, publish, signal by the rule (unless mute). */
 void rg_put(struct rawguest *g, uint32_t ch, const void *pkt, uint32_t len);
 
