@@ -2,9 +2,15 @@
 # Copyright (c) 2026 hvnet contributors
 """Every frame length from 60 to 1514, byte by byte, both ways, through every transport."""
 
+import os
+import select
+import socket
+
 import pytest
 from frames import difference, every_length, read_pcap, write_pcap
 from labkit import wait_for
+from netkit import run as command
+from netkit import tap_names
 
 # devargs that choose how frames are sent.
 OURS = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0", "mixed": "tx_copybreak=0"}
@@ -79,3 +85,62 @@ def test_lengths(lab, tmp_path, queues, transport, memory):
     (16, "section", "in-memory"), (64, "gpa", "in-memory")])
 def test_lengths_upstream(lab, tmp_path, queues, transport, memory):
     lengths(lab, tmp_path, "upstream", queues, transport, memory, UPSTREAM[transport])
+
+
+ETH_P_ALL = 3
+WINDOW = 64
+
+
+def raw_socket(tap):
+    """A packet socket on a TAP whose kernel says nothing of its own."""
+    command("sysctl", "-qw", f"net.ipv6.conf.{tap}.disable_ipv6=1")
+    command("ip", "link", "set", tap, "arp", "off", "up")
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+    sock.bind((tap, 0))
+    return sock
+
+
+def collect(sock, found, count, timeout):
+    """Receive until `count` frames are there or nothing comes any more."""
+    while len(found) < count and select.select([sock], [], [], timeout)[0]:
+        data, address = sock.recvfrom(2048)
+        if address[2] != socket.PACKET_OUTGOING and data[12:14] == b"\x08\0":
+            found.append(data)
+
+
+def over_taps(lab, driver, queues, devargs):
+    """The kernel's packet sockets as witness of every byte, both ways at once."""
+    names = tap_names()
+    nics = [f"netvsc,queues={queues},wire=tap:name={n}:queues={queues}" for n in names]
+    with lab(nics, driver=driver, queues=queues, devargs=devargs, poll="adaptive") as run:
+        guest = run.start()
+        guest.command("start")
+        wait_for(lambda: all(os.path.exists(f"/sys/class/net/{n}") for n in names), 5, "TAPs")
+        socks = [raw_socket(n) for n in names]
+        sent = [every_length(seed) for seed in (5, 6)]
+        found = [[], []]
+        try:
+            for at in range(0, len(sent[0]), WINDOW):
+                for sock, frames in zip(socks, sent):
+                    for data in frames[at:at + WINDOW]:
+                        sock.send(data)
+                for sock, got in zip(socks, found):
+                    collect(sock, got, min(at + WINDOW, len(sent[0])), 3)
+        finally:
+            for sock in socks:
+                sock.close()
+        assert difference(sent[0], found[1]) == "" and difference(sent[1], found[0]) == ""
+        guest.command("stop")
+        run.check()
+        assert guest.quit() == 0
+
+
+@pytest.mark.parametrize("transport", ["section", "gpa", "mixed"])
+def test_lengths_over_taps(lab, transport):
+    over_taps(lab, "ours", 2, OURS[transport])
+
+
+@pytest.mark.parametrize("transport", ["section", "gpa"])
+def test_lengths_over_taps_upstream(lab, transport):
+    over_taps(lab, "upstream", 2, UPSTREAM[transport])
