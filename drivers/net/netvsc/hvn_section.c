@@ -63,6 +63,10 @@ hvn_section_drain(struct hvn_section_pool *p, struct hvn_section_cache *c, uint3
 
 	if (n == 0)
 		return;
+	if (p->size == 0) { /* the buffer is gone, and its sections with it */
+		c->n = 0;
+		return;
+	}
 	rte_spinlock_lock(&p->lock);
 	memcpy(&p->free[p->nfree], &c->idx[keep], n * sizeof(c->idx[0]));
 	p->nfree += n;

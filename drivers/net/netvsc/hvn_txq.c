@@ -68,6 +68,9 @@ hvn_txq_alloc(struct hvn_txq *txq, uint32_t nb_desc, int socket)
 void
 hvn_txq_free(struct hvn_txq *txq)
 {
+	/* The pool outlives the queue: what the cache held would be lost to it. */
+	if (txq->pool != NULL)
+		hvn_section_drain(txq->pool, &txq->cache, 0);
 	rte_free(txq->txd);
 	rte_free(txq->free);
 	rte_free(txq->comp);
