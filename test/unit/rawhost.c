@@ -65,7 +65,7 @@ void
 rh_eal_init(void)
 {
 	static char args[][24] = {
-		"unit", "--no-huge", "--in-memory", "--no-pci", "--no-telemetry", "-m", "64",
+		"unit", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "64",
 		"-l", "0", "--log-level=error",
 	};
 	char *argv[sizeof(args) / sizeof(args[0]) + 1] = { NULL };
