@@ -113,6 +113,210 @@ test_send_lengths(void **state)
 	}
 }
 
+/* The same frame by guest memory in several ranges, and mixed with a section. */
+static void
+test_send_transports(void **state)
+{
+	const uint64_t pfn = RG_MEM_GPA >> 12;
+	struct rawguest *g = &guest;
+	struct nic_channel_stats st;
+	uint8_t frame[1600];
+	uint32_t m, len, n;
+
+	(void)state;
+	for (m = 0; m < 3; m++) {
+		rg_start(g, modes[m], NULL);
+		rg_traffic(g, 1);
+		for (len = 60; len <= 1514; len += 7) {
+			const struct vmbus_gpa_range one = { 44 + len, 100, pfn };
+			const struct vmbus_gpa_range r[3] = {
+				{ 44 + 20, 4096 - 64, pfn },
+				{ 10, 0, pfn + 1 },
+				{ len - 30, 10, pfn + 1 },
+			};
+			struct {
+				struct vmbus_gpa_range_hdr r;
+				uint64_t pfn[2];
+			} multi = { { 44 + len, 4096 - 30 }, { pfn, pfn + 1 } };
+			uint64_t at = g->wire.out_count;
+			uint32_t k;
+
+			rg_frame(g, frame, len, (uint8_t)len);
+			n = rg_rndis_packet(g->mem + 100, frame, len);
+			rg_gpa(g, 0, 1, &one, 16, 1, 0, NVSP_SECTION_NONE, 0);
+			assert_int_equal(rg_expect(g, 1, NVSP_RNDIS_COMPLETE)[4], 1);
+			rg_rndis_packet(g->mem + 4096 - 64, frame, len);
+			rg_gpa(g, 0, 2, r, 48, 3, 0, NVSP_SECTION_NONE, 0);
+			assert_int_equal(rg_expect(g, 2, NVSP_RNDIS_COMPLETE)[4], 1);
+			rg_rndis_packet(g->mem + 4096 - 30, frame, len);
+			rg_gpa(g, 0, 3, &multi, 24, 1, 0, NVSP_SECTION_NONE, 0);
+			assert_int_equal(rg_expect(g, 3, NVSP_RNDIS_COMPLETE)[4], 1);
+			n = rg_rndis_packet(g->send + 6144, frame, len);
+			memcpy(g->mem + 10, g->send + 6144 + 64, n - 64);
+			rg_gpa(g, 0, 4, &(struct vmbus_gpa_range){ n - 64, 10, pfn }, 16, 1, 0, 1,
+			       64);
+			assert_int_equal(rg_expect(g, 4, NVSP_RNDIS_COMPLETE)[4], 1);
+			assert_int_equal(g->wire.out_count, at + 4);
+			for (k = 0; k < 4; k++) {
+				assert_int_equal(g->wire.out_len[(at + k) % RG_FRAMES], len);
+				assert_memory_equal(g->wire.out[(at + k) % RG_FRAMES], frame, len);
+			}
+		}
+		nic_channel_stats(g->nic, 0, &st);
+		assert_int_equal(st.tx_gpa, 3 * st.tx_mixed);
+		assert_int_equal(st.tx_packets, st.tx_gpa + st.tx_mixed);
+		assert_int_equal(rg_violations(g), 0);
+		rg_stop(g);
+	}
+}
+
+/* Eight packets in one section, padded, give eight frames and one completion. */
+static void
+test_send_aggregate(void **state)
+{
+	struct rawguest *g = &guest;
+	uint8_t frame[8][128];
+	struct rndis_packet h;
+	uint32_t i, at = 0, last = 0;
+
+	(void)state;
+	rg_start(g, JUDGE_STRICT, NULL);
+	rg_traffic(g, 1);
+	for (i = 0; i < 8; i++) {
+		rg_frame(g, frame[i], 60 + i, (uint8_t)i);
+		last = at;
+		at += rg_rndis_packet(g->send + at, frame[i], 60 + i);
+		if (i == 7)
+			break;
+		memset(g->send + at, 0, 8);
+		at = HVW_ALIGN_UP(at, 8u);
+		memcpy(&h, g->send + last, sizeof(h));
+		h.len = at - last;
+		memcpy(g->send + last, &h, sizeof(h));
+	}
+	rg_send_section(g, 0, 5, 0, at);
+	assert_int_equal(rg_expect(g, 5, NVSP_RNDIS_COMPLETE)[4], 1);
+	assert_false(rg_get(g, 0));
+	assert_int_equal(g->wire.out_count, 8);
+	for (i = 0; i < 8; i++)
+		assert_memory_equal(g->wire.out[i], frame[i], 60 + i);
+	/* One bad packet among good ones: none goes out, in a host that lets the guest live. */
+	rg_stop(g);
+	rg_start(g, JUDGE_LENIENT, NULL);
+	rg_traffic(g, 1);
+	at = rg_rndis_packet(g->send, frame[0], 60);
+	last = at;
+	at += rg_rndis_packet(g->send + at, frame[0], 60);
+	g->send[last + 16] = 1;
+	rg_send_section(g, 0, 6, 0, at);
+	assert_int_equal(rg_expect(g, 6, NVSP_RNDIS_COMPLETE)[4], NVSP_STATUS_FAIL);
+	assert_int_equal(g->wire.out_count, 0);
+	assert_int_equal(g->judge.count[JUDGE_RNDIS_OOB], 1);
+	rg_stop(g);
+}
+
+static void
+ranges_five(struct nic_conf *conf)
+{
+	conf->ranges = 5;
+	conf->ppi = NIC_PPI_MIX;
+}
+
+/* Seventeen frames in transfers of five; each transfer has one completion. */
+static void
+test_receive_ranges(void **state)
+{
+	static const uint32_t counts[] = { 5, 5, 5, 2 };
+	struct rawguest *g = &guest;
+	struct nic_session_info info;
+	uint32_t i, t, nranges, at = 0;
+	uint8_t frame[17][80];
+
+	(void)state;
+	rg_start(g, JUDGE_STRICT, ranges_five);
+	rg_traffic(g, 1);
+	for (i = 0; i < 17; i++) {
+		rg_frame(g, frame[i], 64 + i % 5, (uint8_t)i);
+		rg_wire_in(g, frame[i], 64 + i % 5);
+	}
+	rg_run(g);
+	nic_session_info(g->nic, &info);
+	assert_int_equal(info.recv_outstanding, 17);
+	for (t = 0; t < 4; t++) {
+		assert_true(rg_get(g, 0));
+		memcpy(&nranges, g->pkt.bytes + 20, 4);
+		assert_int_equal(nranges, counts[t]);
+		assert_int_equal(g->pkt.desc.offset8, 3 + nranges);
+		for (i = 0; i < nranges; i++, at++) {
+			struct vmbus_xfer_range r;
+			struct rndis_packet h;
+
+			memcpy(&r, g->pkt.bytes + 24 + 8 * i, sizeof(r));
+			memcpy(&h, g->recv + r.ofs, sizeof(h));
+			assert_int_equal(h.data_len, 64 + at % 5);
+			assert_memory_equal(g->recv + r.ofs + 8 + h.data_offset, frame[at],
+					    h.data_len);
+		}
+		rg_complete(g, 0, g->pkt.desc.xact);
+	}
+	assert_false(rg_get(g, 0));
+	rg_run(g);
+	nic_session_info(g->nic, &info);
+	assert_int_equal(info.recv_outstanding, 0);
+	assert_int_equal(rg_violations(g), 0);
+	rg_stop(g);
+}
+
+/* What each filter lets through: directed, multicast, broadcast, foreign. */
+static void
+test_filter(void **state)
+{
+	static const struct {
+		uint32_t filter;
+		bool mine, multi, broad, other;
+	} cases[] = {
+		{ 0, false, false, false, false },
+		{ NDIS_FILTER_DIRECTED, true, false, false, false },
+		{ NDIS_FILTER_ALL_MULTICAST, false, true, false, false },
+		{ NDIS_FILTER_BROADCAST, false, false, true, false },
+		{ 0x0d, true, true, true, false },
+		{ NDIS_FILTER_PROMISCUOUS, true, true, true, true },
+		{ NDIS_FILTER_MULTICAST, false, true, false, false },
+	};
+	const uint8_t group[6] = { 1, 0, 0x5e, 0, 0, 1 };
+	struct rawguest *g = &guest;
+	uint8_t frame[64];
+	uint32_t i, k;
+
+	(void)state;
+	rg_start(g, JUDGE_STRICT, NULL);
+	rg_traffic(g, 1);
+	assert_int_equal(rg_set(g, OID_802_3_MULTICAST_LIST, group, 6), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const bool want[4] = { cases[i].mine, cases[i].multi, cases[i].broad,
+				       cases[i].other };
+
+		rg_filter(g, cases[i].filter);
+		for (k = 0; k < 4; k++) {
+			rg_frame(g, frame, sizeof(frame), (uint8_t)k);
+			if (k == 1)
+				memcpy(frame, group, 6);
+			else if (k == 2)
+				memset(frame, 0xff, 6);
+			else if (k == 3)
+				frame[5] ^= 1;
+			rg_wire_in(g, frame, sizeof(frame));
+			rg_run(g);
+			if (want[k])
+				expect_frame(g, 0, frame, sizeof(frame));
+			assert_false(rg_get(g, 0));
+			rg_run(g);
+		}
+	}
+	assert_int_equal(rg_violations(g), 0);
+	rg_stop(g);
+}
+
 int
 main(void)
 {
@@ -120,6 +324,10 @@ main(void)
 		cmocka_unit_test(test_bring_up),
 		cmocka_unit_test(test_receive_lengths),
 		cmocka_unit_test(test_send_lengths),
+		cmocka_unit_test(test_send_transports),
+		cmocka_unit_test(test_send_aggregate),
+		cmocka_unit_test(test_receive_ranges),
+		cmocka_unit_test(test_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,16 +140,40 @@ nic_flush_out(struct nic *nic, struct nic_chan *c)
 	nic_publish(nic, c);
 }
 
+/* The words of an RNDIS completion. */
+static inline void
+complete_fill(uint64_t *dst, uint64_t xact, uint32_t status, uint32_t nvsp8)
+{
+	uint32_t i;
+
+	dst[0] = hvchan_desc_word(VMBUS_PKT_COMPLETION, OUT_HDR / 8, OUT_HDR / 8 + nvsp8, 0);
+	dst[1] = xact;
+	dst[2] = NVSP_RNDIS_COMPLETE | (uint64_t)status << 32;
+	for (i = 1; i < nvsp8; i++)
+		dst[2 + i] = 0;
+}
+
 /* Complete an RNDIS message of the guest with an NVSP status. */
 void
 nic_complete(struct nic *nic, struct nic_chan *c, const struct nic_packet *p, uint32_t status,
 	     uint32_t section)
 {
-	const uint32_t msg[NVSP_MSG_SIZE / 4] = { NVSP_RNDIS_COMPLETE, status };
+	uint64_t msg[NVSP_MSG_SIZE / 8] = { NVSP_RNDIS_COMPLETE | (uint64_t)status << 32 };
+	uint64_t slow[(OUT_HDR + NVSP_MSG_SIZE) / 8];
+	uint32_t words = (OUT_HDR + nic->s.msg_size) / 8;
 
-	if ((p->desc.flags & VMBUS_PKT_F_COMPLETION) == 0)
+	if ((p->desc.flags & VMBUS_PKT_F_COMPLETION) == 0 || c->ch.state == HVCHAN_DEAD)
 		return;
-	nic_send(nic, c, VMBUS_PKT_COMPLETION, p->desc.xact, msg, nic->s.msg_size, section);
+	if (c->out_count > 0 || c->ch.armed != 0 ||
+	    vmring_free(&c->ch.rx) <= vmring_cost(words * 8)) {
+		nic_send(nic, c, VMBUS_PKT_COMPLETION, p->desc.xact, msg, nic->s.msg_size,
+			 section);
+		return;
+	}
+	HVCHAN_APPEND(&c->ch, words, slow, complete_fill, p->desc.xact, status,
+		      nic->s.msg_size / 8);
+	if (section != NVSP_SECTION_NONE)
+		nic->section_stamp[section] = nic->epoch;
 }
 
 /* Check the descriptor; on return 0 the packet is lost and so is all behind it. */

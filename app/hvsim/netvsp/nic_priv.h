@@ -224,7 +224,6 @@ int slots_setup(struct nic *nic);
 void slots_share(struct nic *nic);
 uint32_t slots_take(struct nic *nic, struct nic_chan *c);
 void slots_give(struct nic *nic, uint32_t slot);
-void slots_hold(struct nic *nic, struct nic_chan *c, uint32_t head);
 void slots_completion(struct nic *nic, struct nic_chan *c, const struct nic_packet *p);
 
 /* slotfill.c */

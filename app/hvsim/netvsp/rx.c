@@ -7,17 +7,33 @@
 
 #include "nic_priv.h"
 
-#define XFER_NVSP_MAX NVSP_MSG_SIZE_V61
-#define XFER_MAX (sizeof(struct vmbus_xfer_hdr) + \
-		  VMBUS_XFER_RANGES * sizeof(struct vmbus_xfer_range) + XFER_NVSP_MAX)
+#define XFER_HDR_WORDS (sizeof(struct vmbus_xfer_hdr) / 8)
+#define XFER_NVSP_WORDS (NVSP_MSG_SIZE_V61 / 8)
 
-/* Ring bytes of a transfer with @p n ranges. */
-static uint32_t
-xfer_cost(uint32_t n)
+/* The words of a transfer-page packet, and the chain marked as with the guest. */
+static inline void
+xfer_fill(uint64_t *dst, struct nic *nic, struct nic_chan *c, uint32_t head, uint32_t count,
+	  uint32_t type)
 {
-	return (uint32_t)(sizeof(struct vmbus_xfer_hdr) +
-			  n * sizeof(struct vmbus_xfer_range) + XFER_NVSP_MAX +
-			  VMBUS_PKT_TRAILER);
+	uint32_t ofs8 = XFER_HDR_WORDS + count, nvsp8 = nic->s.msg_size / 8, slot, i;
+
+	dst[0] = hvchan_desc_word(VMBUS_PKT_XFER_PAGES, ofs8, ofs8 + nvsp8,
+				  VMBUS_PKT_F_COMPLETION);
+	dst[1] = head;
+	dst[2] = nic->s.rx_id | (uint64_t)count << 32;
+	dst += XFER_HDR_WORDS;
+	for (slot = head; slot != NIC_NO_SLOT; slot = nic->slots[slot].next) {
+		struct nic_slot *sl = &nic->slots[slot];
+
+		*dst++ = sl->range.len | (uint64_t)sl->range.ofs << 32;
+		sl->holder = (uint8_t)(c->index + 1);
+	}
+	nic->slots[head].holder |= NIC_HELD_HEAD;
+	c->held += count;
+	dst[0] = NVSP_RNDIS | (uint64_t)type << 32;
+	dst[1] = NVSP_SECTION_NONE;
+	for (i = 2; i < nvsp8; i++)
+		dst[i] = 0;
 }
 
 /*
@@ -29,32 +45,15 @@ bool
 rx_xfer(struct nic *nic, struct nic_chan *c, uint32_t head, uint32_t count,
 	enum nvsp_channel_type type)
 {
-	uint64_t buf[XFER_MAX / 8];
-	struct vmbus_xfer_hdr h = {
-		.set_id = nic->s.rx_id,
-		.nranges = count,
-	};
-	const uint32_t msg[XFER_NVSP_MAX / 4] = { NVSP_RNDIS, type, NVSP_SECTION_NONE, 0 };
+	uint64_t slow[XFER_HDR_WORDS + VMBUS_XFER_RANGES + XFER_NVSP_WORDS];
 	uint32_t spare = type == NVSP_CHANNEL_DATA ? NIC_RX_RING_SPARE : 0;
-	uint32_t ofs8 = sizeof(h) / 8 + count, slot, i = sizeof(h) / 8;
+	uint32_t words = XFER_HDR_WORDS + count + nic->s.msg_size / 8;
 
 	if (spare > c->ch.rx.size / 4)
 		spare = c->ch.rx.size / 4;
-	if (!nic_room(nic, c, xfer_cost(count) + spare))
+	if (!nic_room(nic, c, vmring_cost(words * 8) + spare))
 		return false;
-	h.desc = (struct vmbus_pkt_desc){
-		.type = VMBUS_PKT_XFER_PAGES,
-		.offset8 = (uint16_t)ofs8,
-		.len8 = (uint16_t)(ofs8 + nic->s.msg_size / 8),
-		.flags = VMBUS_PKT_F_COMPLETION,
-		.xact = head,
-	};
-	memcpy(buf, &h, sizeof(h));
-	for (slot = head; slot != NIC_NO_SLOT; slot = nic->slots[slot].next)
-		memcpy(&buf[i++], &nic->slots[slot].range, sizeof(buf[0]));
-	memcpy(&buf[ofs8], msg, sizeof(msg));
-	slots_hold(nic, c, head);
-	vmring_put(&c->ch.rx, buf, h.desc.len8 * 8u);
+	HVCHAN_APPEND(&c->ch, words, slow, xfer_fill, nic, c, head, count, type);
 	return true;
 }
 

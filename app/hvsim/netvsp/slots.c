@@ -132,19 +132,6 @@ slots_share(struct nic *nic)
 	}
 }
 
-/* The chain at @p head goes to the guest by channel @p c. */
-void
-slots_hold(struct nic *nic, struct nic_chan *c, uint32_t head)
-{
-	uint32_t slot;
-
-	for (slot = head; slot != NIC_NO_SLOT; slot = nic->slots[slot].next) {
-		nic->slots[slot].holder = (uint8_t)(c->index + 1);
-		c->held++;
-	}
-	nic->slots[head].holder |= NIC_HELD_HEAD;
-}
-
 /* Is @p id the number of a transfer that this channel has with the guest? */
 static enum judge_violation
 slots_check(const struct nic *nic, const struct nic_chan *c, uint64_t id)

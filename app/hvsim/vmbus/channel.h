@@ -109,6 +109,34 @@ hvchan_room(struct hvchan *ch, uint32_t cost)
 	return vmring_free(&ch->rx) > cost;
 }
 
+/** First word of a packet descriptor; @p ofs8 and @p len8 in 8-byte units. */
+static inline uint64_t
+hvchan_desc_word(uint32_t type, uint32_t ofs8, uint32_t len8, uint32_t flags)
+{
+	return type | (uint64_t)ofs8 << 16 | (uint64_t)len8 << 32 | (uint64_t)flags << 48;
+}
+
+/**
+ * Append one packet of @p words 8-byte words to the receive ring, unpublished, by having
+ * @p fill(arg, dst) write them where they belong (@p slow, words long, when they wrap).
+ * The caller knows that there is room.
+ */
+#define HVCHAN_APPEND(ch, words, slow, fill, ...) \
+	do { \
+		struct vmring *ring_ = &(ch)->rx; \
+		uint32_t bytes_ = (words) * 8u; \
+		if (ring_->pos + bytes_ + VMBUS_PKT_TRAILER <= ring_->size) { \
+			uint64_t *dst_ = (uint64_t *)(void *)(ring_->data + ring_->pos); \
+			fill(dst_, __VA_ARGS__); \
+			dst_[words] = (uint64_t)ring_->pos << 32; \
+			ring_->pos = vmring_step(ring_, ring_->pos, \
+						 bytes_ + VMBUS_PKT_TRAILER); \
+		} else { \
+			fill(slow, __VA_ARGS__); \
+			vmring_put(ring_, slow, bytes_); \
+		} \
+	} while (0)
+
 /**
  * The receive ring is too full for @p cost bytes: ask the guest to signal when there is
  * room. In polling mode this does nothing.
