@@ -227,6 +227,16 @@ unsendable(const struct hvn_txq *txq, const struct rte_mbuf *m)
 	return m->pkt_len > txq->max_frame || m->pkt_len == 0;
 }
 
+/** True when some transport carries a frame that is not unsendable() by itself. */
+static inline bool
+has_transport(const struct hvn_txq *txq, const struct rte_mbuf *m)
+{
+	struct hvn_tx_gpa gpa;
+
+	return m->pkt_len + sizeof(struct tx_header) <= txq->agg_bytes ||
+	       (txq->gpa_ok && hvn_tx_gpa_map(m, !txq->hdr_in_section, &gpa));
+}
+
 /** Send up to CHUNK frames; the caller holds the outbound lock. */
 static inline uint32_t
 send_chunk(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf **pkts, uint32_t n)
@@ -337,7 +347,7 @@ hvn_tx_prepare(void *arg, struct rte_mbuf **pkts, uint16_t nb_pkts)
 			rte_errno = ENOTSUP;
 			break;
 		}
-		if (unsendable(txq, pkts[i])) {
+		if (unsendable(txq, pkts[i]) || !has_transport(txq, pkts[i])) {
 			rte_errno = EINVAL;
 			break;
 		}
