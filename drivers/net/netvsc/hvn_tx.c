@@ -38,7 +38,8 @@ struct tx_ctx {
 	uint8_t *base;            /**< its memory */
 	uint8_t *last;            /**< its last message */
 	uint32_t nfree;
-	uint64_t bytes;
+	uint32_t sent;            /**< frames given to the host */
+	uint64_t bytes;           /**< bytes of them */
 	struct rte_mbuf *free[CHUNK]; /**< copied frames */
 };
 
@@ -160,6 +161,8 @@ send_copy(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf *m)
 	ctx->used = ofs + sizeof(struct tx_header) + len;
 	ctx->packets++;
 	txq->stats.section++;
+	ctx->sent++;
+	ctx->bytes += len;
 	ctx->free[ctx->nfree++] = m;
 	return TX_SENT;
 }
@@ -188,6 +191,8 @@ send_gpa(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf *m, struct hvn
 		txq->pool->base + (uint64_t)section * txq->pool->size;
 	put_header(hdr, m->pkt_len, txq->queue_id);
 	hvn_tx_ring_gpa(txq, txd, section, sizeof(struct tx_header), gpa);
+	ctx->sent++;
+	ctx->bytes += m->pkt_len;
 	if (section == NVSP_SECTION_NONE)
 		txq->stats.gpa++;
 	else
@@ -247,7 +252,6 @@ send_chunk(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf **pkts, uint
 		rte_prefetch0(pkts[i]);
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *m = pkts[i];
-		uint32_t len = m->pkt_len;
 
 		if (i + AHEAD < n)
 			rte_prefetch0(pkts[i + AHEAD]);
@@ -258,7 +262,6 @@ send_chunk(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf **pkts, uint
 		}
 		if (unlikely(send_frame(txq, ctx, m) != TX_SENT))
 			break;
-		ctx->bytes += len;
 	}
 	flush_section(txq, ctx);
 	return i;
@@ -286,12 +289,12 @@ burst_chunk(struct hvn_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 {
 	struct hvn_channel *ch = txq->ch;
 	struct tx_ctx ctx;
-	uint64_t dropped = txq->stats.oversize;
 	uint32_t done;
 	bool sig;
 
 	ctx.packets = 0;
 	ctx.nfree = 0;
+	ctx.sent = 0;
 	ctx.bytes = 0;
 	ctx.used = 0;
 	if (unlikely(!hvn_channel_out_lock(ch)))
@@ -310,7 +313,7 @@ burst_chunk(struct hvn_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 		else
 			txq->stats.ring_full++;
 	}
-	txq->stats.packets += done - (txq->stats.oversize - dropped);
+	txq->stats.packets += ctx.sent;
 	txq->stats.bytes += ctx.bytes;
 	return done;
 }
