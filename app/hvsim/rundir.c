@@ -87,7 +87,7 @@ socket_served(const char *path)
 static int
 run_sweep(const char *run)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX + 16];
 	char target[PATH_MAX];
 	struct stat st;
 	ssize_t n;

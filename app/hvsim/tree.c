@@ -171,8 +171,8 @@ tree_add_channel(const char *root, const struct tree_chan *chan)
 
 	ret = path_to(path, "%s/" TREE_DEVICES "/%s/channels/%u", root, chan->guid,
 		      chan->relid);
-	if (ret == 0 && mkdir(path, 0755) != 0)
-		ret = -errno;
+	if (ret == 0)
+		ret = make_dirs(path);
 	for (k = 0; ret == 0 && k < sizeof(attr) / sizeof(attr[0]); k++) {
 		ret = path_to(path, "%s/" TREE_DEVICES "/%s/channels/%u/%s", root, chan->guid,
 			      chan->relid, attr[k].name);

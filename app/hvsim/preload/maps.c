@@ -7,6 +7,8 @@
  * The host is told before memory goes away and after it came. The list of what was told is
  * ours alone: most unmappings of a process concern nothing that the host knows.
  */
+/* Both the plain and the 64-bit names are defined here, so they must not be one. */
+#undef _FILE_OFFSET_BITS
 #define _LARGEFILE64_SOURCE
 
 #include <errno.h>

@@ -3,6 +3,8 @@
  *
  * Sends the guest's look at VMBus files and uio devices to the lab.
  */
+/* Both the plain and the 64-bit names are defined here, so they must not be one. */
+#undef _FILE_OFFSET_BITS
 #define _LARGEFILE64_SOURCE
 /* The redirecting inline forms would hide the functions that are defined here. */
 #undef _FORTIFY_SOURCE
