@@ -4,6 +4,7 @@
  * Requests on the control session: send, wait with a deadline, match and check the answer.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -37,12 +38,25 @@ wait_begin(uint32_t ms)
 	return (struct wait){ .end_ms = now_ms() + ms, .nap_ns = NAP_FIRST_NS };
 }
 
+/* A rescinded device, or a laboratory host that died, shows on the descriptor. */
+static void
+look_alive(struct hvn_session *s)
+{
+	struct pollfd p = { .fd = s->uio_fd };
+
+	if (s->uio_fd >= 0 && poll(&p, 1, 0) > 0 &&
+	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+		hvn_channel_kill(s->ch);
+}
+
 /* Let the channel make progress, then sleep a little; -ETIMEDOUT after the deadline. */
 static int
 wait_step(struct hvn_session *s, struct wait *w)
 {
 	struct timespec ts = { .tv_nsec = w->nap_ns };
 
+	if (w->nap_ns >= NAP_LAST_NS)
+		look_alive(s);
 	if (hvn_channel_is_dead(s->ch))
 		return -EIO;
 	if (now_ms() >= w->end_ms)
@@ -63,6 +77,7 @@ hvn_session_init(struct hvn_session *s, struct hvn_channel *ch)
 	s->nvsp_ms = HVN_NVSP_DEADLINE_MS;
 	s->rndis_ms = HVN_RNDIS_DEADLINE_MS;
 	s->notify_fd = -1;
+	s->uio_fd = -1;
 }
 
 void

@@ -80,6 +80,7 @@ struct hvn_session {
 	uint32_t nslots;             /**< 0 = no transport for RNDIS yet */
 	uint32_t slot_bytes;         /**< longest request */
 	int notify_fd;               /**< eventfd written when notes need attention, or -1 */
+	int uio_fd;                  /**< tells when the device is gone, or -1 */
 	struct hvn_request_slot slots[HVN_REQUEST_SLOTS];
 	struct hvn_exchange nvsp;
 	struct hvn_exchange rndis;
