@@ -41,6 +41,8 @@ def parse_args():
                    help="what the host does with its guest's errors (strict); polling is "
                         "for benchmarks")
     p.add_argument("--poll", help="how often the host looks: busy, adaptive or microseconds")
+    p.add_argument("--expect", metavar="NAMES",
+                   help="violations that the driver is known to commit: recorded, not fatal")
     p.add_argument("--json", metavar="FILE", help="write the result there")
     p.add_argument("--no-huge", action="store_true", help="run without hugepages")
     p.add_argument("--build", metavar="DIR", help="build folder (build)")
@@ -88,12 +90,19 @@ def host_options(args, memory, cpu):
     options = ["--mode", args.host, "--gpa", memory.gpa, "--cpu", str(cpu)]
     if args.poll:
         options += ["--poll", args.poll]
+    if args.expect:
+        options += ["--expect", args.expect]
     if assisted(args.driver):
         options += ["--assist", "queue-info"]
     return options
 
 
-def forward(talk, seconds):
+def counted(mode, rx, tx):
+    """The packets that a forwarding mode is measured by."""
+    return rx if mode == "rxonly" else tx
+
+
+def forward(talk, seconds, mode):
     """Start, show a line per second, stop; returns (stop report, seconds measured)."""
     talk.command("clear port stats all")
     talk.command("start")
@@ -105,7 +114,7 @@ def forward(talk, seconds):
             break
         time.sleep(min(1.0, left))
         now = time.monotonic()
-        packets = max(pmdparse.port_counters(talk.command("show port stats all")))
+        packets = counted(mode, *pmdparse.port_counters(talk.command("show port stats all")))
         rate = (packets - last) / max(now - last_t, 1e-9) / 1e6
         say(f"  {now - start:5.1f} s  {packets:>14,} packets  {rate:7.3f} Mpps")
         last, last_t = packets, now
@@ -129,13 +138,13 @@ def measure(args, talk, host):
     check_driver(talk, args)
     rx_ring = pmdparse.ring_size(talk.command("show rxq info 0 0"), "R")
     tx_ring = pmdparse.ring_size(talk.command("show txq info 0 0"), "T")
-    report, seconds = forward(talk, args.time)
+    report, seconds = forward(talk, args.time, args.mode)
     drops = pmdparse.drops_of(pmdparse.xstats(talk.command("show port xstats all")))
     for name in ("rx_dropped", "tx_dropped"):
         if report[name]:
             drops[f"testpmd_{name}"] = report[name]
     drops.update(pmdparse.host_drops(host.stats()))
-    packets = {"rxonly": report["rx"]}.get(args.mode, report["tx"])
+    packets = counted(args.mode, report["rx"], report["tx"])
     return {"rx_ring": rx_ring, "tx_ring": tx_ring, "rx_packets": report["rx"],
             "tx_packets": report["tx"], "mpps": round(packets / seconds / 1e6, 4),
             "cycles_per_packet": report["cycles"], "drops": drops,
