@@ -43,10 +43,13 @@ struct tx_ctx {
 	struct rte_mbuf *free[CHUNK]; /**< copied frames */
 };
 
-/** What sending one frame came to. */
+/** What sending one frame came to; all but TX_SENT end the burst before this frame. */
 enum tx_result {
 	TX_SENT,
-	TX_NO_ROOM, /**< the burst ends before this frame */
+	TX_NO_DESC,
+	TX_NO_SECTION,
+	TX_NO_RING,
+	TX_NO_LOCK,
 };
 
 /** Write the header of a frame of @p len bytes; the host may use the hash to spread. */
@@ -86,23 +89,25 @@ flush_section(struct hvn_txq *txq, struct tx_ctx *ctx)
 	ctx->packets = 0;
 }
 
-/** Open a section; false when a descriptor, a section or ring room is missing. */
-static inline bool
+/** Open a section if there is a descriptor, a section and ring room. */
+static inline enum tx_result
 open_section(struct hvn_txq *txq, struct tx_ctx *ctx)
 {
-	if (unlikely(txq->nfree == 0 || ctx->room < HVN_TX_RING_SECTION))
-		return false;
+	if (unlikely(txq->nfree == 0))
+		return TX_NO_DESC;
+	if (unlikely(ctx->room < HVN_TX_RING_SECTION))
+		return TX_NO_RING;
 	ctx->section = hvn_section_get(txq->pool, &txq->cache);
 	if (unlikely(ctx->section == NVSP_SECTION_NONE)) {
 		txq->stats.no_section++;
-		return false;
+		return TX_NO_SECTION;
 	}
 	ctx->room -= HVN_TX_RING_SECTION;
 	ctx->txd = txq->free[--txq->nfree];
 	txq->txd[ctx->txd] = (struct hvn_txd){ .section = ctx->section };
 	ctx->base = txq->pool->base + (uint64_t)ctx->section * txq->pool->size;
 	ctx->used = 0;
-	return true;
+	return TX_SENT;
 }
 
 /** Copy all segments of @p m to @p dst. */
@@ -146,11 +151,13 @@ send_copy(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf *m)
 {
 	uint32_t len = m->pkt_len;
 	uint32_t ofs = next_message(txq, ctx, len);
+	enum tx_result res;
 
 	if (ofs == UINT32_MAX) {
 		flush_section(txq, ctx);
-		if (unlikely(!open_section(txq, ctx)))
-			return TX_NO_ROOM;
+		res = open_section(txq, ctx);
+		if (unlikely(res != TX_SENT))
+			return res;
 		ofs = 0;
 	} else {
 		pad_last(ctx, ofs);
@@ -175,13 +182,15 @@ send_gpa(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf *m, struct hvn
 	uint8_t *hdr;
 
 	flush_section(txq, ctx);
-	if (unlikely(txq->nfree == 0 || ctx->room < cost))
-		return TX_NO_ROOM;
+	if (unlikely(txq->nfree == 0))
+		return TX_NO_DESC;
+	if (unlikely(ctx->room < cost))
+		return TX_NO_RING;
 	if (txq->hdr_in_section) {
 		section = hvn_section_get(txq->pool, &txq->cache);
 		if (unlikely(section == NVSP_SECTION_NONE)) {
 			txq->stats.no_section++;
-			return TX_NO_ROOM;
+			return TX_NO_SECTION;
 		}
 	}
 	ctx->room -= cost;
@@ -206,7 +215,7 @@ send_frame(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf *m)
 {
 	struct hvn_tx_gpa gpa;
 	bool fits = m->pkt_len + sizeof(struct tx_header) <= txq->agg_bytes;
-	enum tx_result res = TX_NO_ROOM;
+	enum tx_result res = TX_SENT;
 
 	if (likely(m->pkt_len <= txq->copybreak && fits)) {
 		res = send_copy(txq, ctx, m);
@@ -242,9 +251,10 @@ has_transport(const struct hvn_txq *txq, const struct rte_mbuf *m)
 	       (txq->gpa_ok && hvn_tx_gpa_map(m, !txq->hdr_in_section, &gpa));
 }
 
-/** Send up to CHUNK frames; the caller holds the outbound lock. */
+/** Send up to CHUNK frames; the caller holds the outbound lock. @p why: what ended it. */
 static inline uint32_t
-send_chunk(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf **pkts, uint32_t n)
+send_chunk(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf **pkts, uint32_t n,
+	   enum tx_result *why)
 {
 	uint32_t i;
 
@@ -260,7 +270,8 @@ send_chunk(struct hvn_txq *txq, struct tx_ctx *ctx, struct rte_mbuf **pkts, uint
 			ctx->free[ctx->nfree++] = m;
 			continue;
 		}
-		if (unlikely(send_frame(txq, ctx, m) != TX_SENT))
+		*why = send_frame(txq, ctx, m);
+		if (unlikely(*why != TX_SENT))
 			break;
 	}
 	flush_section(txq, ctx);
@@ -285,7 +296,7 @@ ring_room(struct hvn_channel *ch, uint32_t want)
 
 /** Lock, send, publish, unlock, signal, free: one chunk. */
 static uint32_t
-burst_chunk(struct hvn_txq *txq, struct rte_mbuf **pkts, uint32_t n)
+burst_chunk(struct hvn_txq *txq, struct rte_mbuf **pkts, uint32_t n, enum tx_result *why)
 {
 	struct hvn_channel *ch = txq->ch;
 	struct tx_ctx ctx;
@@ -297,32 +308,56 @@ burst_chunk(struct hvn_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 	ctx.sent = 0;
 	ctx.bytes = 0;
 	ctx.used = 0;
-	if (unlikely(!hvn_channel_out_lock(ch)))
+	if (unlikely(!hvn_channel_out_lock(ch))) {
+		*why = TX_NO_LOCK;
 		return 0;
+	}
 	ctx.room = ring_room(ch, n * HVN_TX_RING_GPA_MAX);
-	done = send_chunk(txq, &ctx, pkts, n);
+	done = send_chunk(txq, &ctx, pkts, n, why);
 	sig = vmring_publish(&ch->out);
 	hvn_channel_out_unlock(ch);
 	if (unlikely(sig))
 		hvn_channel_signal(ch);
 	if (ctx.nfree != 0)
 		rte_pktmbuf_free_bulk(ctx.free, ctx.nfree);
-	if (unlikely(done != n)) {
-		if (txq->nfree == 0)
-			txq->stats.no_desc++;
-		else
-			txq->stats.ring_full++;
-	}
 	txq->stats.packets += ctx.sent;
 	txq->stats.bytes += ctx.bytes;
 	return done;
 }
 
+/**
+ * A burst was cut short: completions may bring back what it lacked.
+ *
+ * Sections are shared, so a queue can lack one while it has plenty of descriptors; nobody
+ * else may be looking at the inbound ring.
+ * @return True when something came back.
+ */
+static __rte_noinline bool
+come_back(struct hvn_txq *txq)
+{
+	uint32_t nfree = txq->nfree;
+
+	hvn_txq_reclaim(txq);
+	return txq->nfree != nfree;
+}
+
+static __rte_noinline void
+count_short(struct hvn_txq *txq, enum tx_result why)
+{
+	if (why == TX_NO_DESC)
+		txq->stats.no_desc++;
+	else if (why == TX_NO_RING)
+		txq->stats.ring_full++;
+	/* Sections are counted where they are missed; a taken lock is nobody's lack. */
+}
+
 uint16_t
 hvn_tx_burst(void *arg, struct rte_mbuf **pkts, uint16_t nb_pkts)
 {
+	enum tx_result why = TX_SENT;
 	struct hvn_txq *txq = arg;
 	uint32_t done = 0, n, sent;
+	bool again = false;
 
 	if (unlikely(hvn_channel_is_dead(txq->ch)))
 		return 0;
@@ -331,10 +366,15 @@ hvn_tx_burst(void *arg, struct rte_mbuf **pkts, uint16_t nb_pkts)
 		hvn_txq_reclaim(txq);
 	while (done < nb_pkts) {
 		n = RTE_MIN((uint32_t)nb_pkts - done, CHUNK);
-		sent = burst_chunk(txq, pkts + done, n);
+		sent = burst_chunk(txq, pkts + done, n, &why);
 		done += sent;
-		if (unlikely(sent < n))
+		if (likely(sent == n))
+			continue;
+		if (again || !come_back(txq)) {
+			count_short(txq, why);
 			break;
+		}
+		again = true;
 	}
 	return (uint16_t)done;
 }
