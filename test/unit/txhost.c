@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ or_default(uint32_t v, uint32_t def)
 void
 th_open(struct txhost *t, const struct th_conf *conf)
 {
+	static uint32_t pools;
+	char name[16];
 	uint32_t section = or_default(conf->section, 6144);
 	uint32_t sections = or_default(conf->sections, 64);
 
@@ -31,7 +34,8 @@ th_open(struct txhost *t, const struct th_conf *conf)
 	t->rh.align = or_default(conf->align, 8);
 	assert_int_equal(hvn_section_pool_init(&t->pool, t->rh.send, t->rh.send_len, section,
 					       SOCKET_ID_ANY), 0);
-	t->mp = rte_pktmbuf_pool_create("unit", TH_MBUFS, 0, 0, 2048 + RTE_PKTMBUF_HEADROOM,
+	snprintf(name, sizeof(name), "unit%u", pools++);
+	t->mp = rte_pktmbuf_pool_create(name, TH_MBUFS, 0, 0, 2048 + RTE_PKTMBUF_HEADROOM,
 					SOCKET_ID_ANY);
 	assert_non_null(t->mp);
 	t->q = (struct hvn_txq){
