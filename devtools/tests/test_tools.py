@@ -47,6 +47,14 @@ def test_drops_by_name():
     assert pmdparse.drops_of(values) == {"rx_missed_errors": 5}
 
 
+def test_drops_of_channels_are_summed_and_not_counted_twice():
+    values = {"channel0_park_drops": 3, "channel1_park_drops": 4, "rx_missed_errors": 7,
+              "rx_q0_no_mbuf": 2, "rx_q1_no_mbuf": 1, "channel0_signals": 9}
+    assert pmdparse.drops_of(values) == {"park_drops": 7, "rx_no_mbuf": 3}
+    values["rx_missed_errors"] = 8
+    assert pmdparse.drops_of(values)["rx_missed_errors"] == 8
+
+
 def test_host_drops_are_summed_over_channels():
     nics = [{"name": "x", "channels": [{"rx_drops": 3}, {"rx_drops": 4}],
              "wire": {"dropped": 0, "packets": 9}}]

@@ -39,8 +39,20 @@ def xstats(text):
 
 
 def drops_of(values):
-    """Those statistics that count losses and are not zero."""
-    return {k: v for k, v in values.items() if v and DROP_WORDS.search(k)}
+    """Those statistics that count losses and are not zero, summed over queues and channels.
+
+    The total of missed packets is left out where the driver names each of its reasons.
+    """
+    found = {}
+    for name, value in values.items():
+        short = re.sub(r"^(channel|rx_q|tx_q)\d+_", lambda m: {"channel": ""}.get(
+            m.group(1), m.group(1)[:3]), name)
+        if value and DROP_WORDS.search(short):
+            found[short] = found.get(short, 0) + value
+    total = found.get("rx_missed_errors")
+    if total and sum(v for k, v in found.items() if "drop" in k) == total:
+        del found["rx_missed_errors"]
+    return found
 
 
 def host_drops(node, path="host"):
