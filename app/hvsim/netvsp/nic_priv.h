@@ -76,6 +76,9 @@ struct nic_chan {
 	uint32_t batch_head, batch_tail, batch_count; /**< transfer being filled */
 	uint32_t *tmpl;         /**< prebuilt: templates of this channel */
 	uint32_t tmpl_count, tmpl_next;
+	uint32_t held_seen;     /**< prebuilt: held at the last look */
+	uint64_t moved_ns;      /**< prebuilt: when held changed last */
+	uint64_t settled_ns;    /**< prebuilt: when the next one may; 0: not known yet */
 	struct nic_out *out;    /**< NIC_OUT_MAX entries, first in first out */
 	uint32_t out_head, out_count;
 	struct nic_channel_stats st;

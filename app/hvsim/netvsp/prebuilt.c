@@ -11,7 +11,10 @@
 
 #include "nic_priv.h"
 
-#define PREBUILT_BURST 64u
+/** Frames per batch when the wire does not say. */
+#define PREBUILT_BURST 128u
+/** A guest that keeps buffers and completes nothing gets the next batch after this, ns. */
+#define PREBUILT_PATIENCE_NS 2000000u
 
 /* The channel that gets template @p f, VMBUS_CHANNELS_MAX when the guest does not want it. */
 static uint32_t
@@ -103,6 +106,23 @@ prebuilt_unchain(struct nic *nic, uint32_t head)
 	}
 }
 
+/*
+ * May the next batch go? Not before the last one was completed: upstream's driver leaves its
+ * receive function only when the ring is empty, and a source that refills faster than that
+ * would keep it there for ever. A guest that does complete, however slowly, is waited for.
+ */
+static bool
+prebuilt_due(struct nic_chan *c, uint64_t now_ns)
+{
+	if (c->tmpl_count == 0 || c->ch.state != HVCHAN_OPEN || c->ch.armed != 0)
+		return false;
+	if (c->held != c->held_seen) {
+		c->held_seen = c->held;
+		c->moved_ns = now_ns;
+	}
+	return c->held == 0 || now_ns - c->moved_ns >= PREBUILT_PATIENCE_NS;
+}
+
 static uint32_t
 prebuilt_send(struct nic *nic, struct nic_chan *c, uint64_t now_ns)
 {
@@ -134,6 +154,8 @@ prebuilt_send(struct nic *nic, struct nic_chan *c, uint64_t now_ns)
 		bytes += part_bytes;
 	}
 	nic_publish(nic, c);
+	if (n > left)
+		c->settled_ns = 0;
 	c->st.rx_packets += n - left;
 	c->st.rx_bytes += bytes;
 	if (w->ops->sent != NULL && n > left)
@@ -155,7 +177,7 @@ prebuilt_poll(struct nic *nic, uint64_t now_ns)
 
 		if (++turn == nic->s.channels)
 			turn = 0;
-		if (c->tmpl_count > 0 && c->ch.state == HVCHAN_OPEN && c->ch.armed == 0)
+		if (prebuilt_due(c, now_ns))
 			done += prebuilt_send(nic, c, now_ns);
 	}
 	return done;
