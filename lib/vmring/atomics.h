@@ -61,6 +61,13 @@ vmring_take(uint32_t *p)
 	return __atomic_exchange_n(p, 0, __ATOMIC_SEQ_CST);
 }
 
+/** Count an event that several threads may meet at once. */
+static inline void
+vmring_count(uint64_t *p)
+{
+	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
+}
+
 /** Try to take the one-word lock at @p p (0 free, 1 held); acquires on success. */
 static inline bool
 vmring_trylock(uint32_t *p)

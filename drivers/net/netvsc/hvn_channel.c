@@ -51,7 +51,7 @@ hvn_channel_signal(struct hvn_channel *ch)
 {
 	const int32_t kick = 1;
 
-	ch->stats.signals++;
+	vmring_count(&ch->stats.signals);
 	vmring_or(ch->sig_word, ch->sig_bit);
 	if (ch->uio_fd < 0)
 		return;

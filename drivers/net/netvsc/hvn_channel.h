@@ -50,7 +50,7 @@ struct hvn_xfer {
 	uint32_t left; /**< ranges not yet consumed; 0 with a queued completion */
 };
 
-/** Counters of a channel; written under the lock that guards the event. */
+/** Counters of a channel; written under the lock that guards the event, signals atomically. */
 struct hvn_channel_stats {
 	uint64_t in_messages;     /**< transfer-page packets taken */
 	uint64_t in_bad;          /**< malformed inbound packets, acknowledged where possible */

@@ -173,8 +173,8 @@ walk_xfer(struct hvn_channel *ch, const struct vmbus_pkt_desc *desc)
 	}
 	ch->cur_xfer = ch->xfer_free[--ch->xfer_free_count];
 	ch->xfers[ch->cur_xfer] = (struct hvn_xfer){ .xact = desc->xact, .left = hdr.nranges };
-	ch->cur_next = 0;
-	ch->cur_count = hdr.nranges;
+	vmring_store_relaxed(&ch->cur_next, 0);
+	vmring_store_relaxed(&ch->cur_count, hdr.nranges);
 	return WALK_RANGES;
 bad:
 	ch->stats.in_bad++;
@@ -263,7 +263,8 @@ walk_range(struct hvn_channel *ch, struct hvn_range *r)
 			if (walk_packet(ch) == WALK_END)
 				return false;
 		}
-		src = &ch->cur_ranges[ch->cur_next++];
+		src = &ch->cur_ranges[ch->cur_next];
+		vmring_store_relaxed(&ch->cur_next, ch->cur_next + 1);
 		*r = (struct hvn_range){ .ofs = src->ofs, .len = src->len, .xfer = ch->cur_xfer };
 		if (likely(src->len != 0))
 			return true;
