@@ -29,7 +29,8 @@ th_open(struct txhost *t, const struct th_conf *conf)
 	uint32_t sections = or_default(conf->sections, 64);
 
 	memset(t, 0, sizeof(*t));
-	rh_open(&t->rh, or_default(conf->pages, 16), conf->start, 4096, section, sections);
+	rh_open(&t->rh, or_default(conf->pages, 16), conf->start,
+		or_default(conf->recv_len, 4096), section, sections);
 	rh_attach(&t->rh, &t->ch);
 	t->rh.align = or_default(conf->align, 8);
 	assert_int_equal(hvn_section_pool_init(&t->pool, t->rh.send, t->rh.send_len, section,

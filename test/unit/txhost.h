@@ -18,6 +18,7 @@ struct th_conf {
 	uint32_t nb_desc;     /**< 128 */
 	uint32_t pages;       /**< of ring data: 16 */
 	uint32_t start;       /**< ring offset to begin at */
+	uint32_t recv_len;    /**< bytes of the receive buffer: 4096 */
 	uint32_t section;     /**< bytes: 6144 */
 	uint32_t sections;    /**< with the one for control: 64 */
 	uint32_t copybreak;   /**< 512 */
