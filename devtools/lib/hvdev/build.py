@@ -45,15 +45,19 @@ def configure(folder, options, env=None):
         raise Fail(f"meson setup failed: {cause(log, ['ERROR'])} (all of it: {log})")
 
 
-def build(folder, options=(), env=None, jobs=None):
-    """Configure if needed and compile all; one user of a build folder at a time."""
+def build(folder, options=(), env=None, targets=()):
+    """Configure if needed and compile (all by default); one user of a build folder at a time.
+
+    `targets` are ninja's, or a function that names them once the folder is configured.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     with open(folder / ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         configure(folder, list(options), env)
         log = folder / "ninja.log"
-        argv = ["ninja", "-C", str(folder), "-j", str(jobs or os.cpu_count() or 1)]
+        argv = ["ninja", "-C", str(folder), "-j", str(os.cpu_count() or 1)]
+        argv += targets() if callable(targets) else targets
         if run_logged(argv, log, env) != 0:
             raise Fail(f"build failed: {cause(log, ['error:', 'ERROR', 'FAILED'])}"
                        f" (all of it: {log})")

@@ -55,12 +55,13 @@ def matcher(expression):
 
 
 def meson_tests(build):
-    """Names and suites of the configured unit tests."""
+    """(name, suites, ninja target) of the configured unit tests."""
     done = subprocess.run([meson_command(), "introspect", "--tests", str(build)], text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
         raise Fail(f"meson introspect failed for {build}; remove that folder and try again")
-    return [(t["name"], t.get("suite", [])) for t in json.loads(done.stdout)]
+    return [(t["name"], t.get("suite", []), os.path.relpath(t["cmd"][0], build))
+            for t in json.loads(done.stdout)]
 
 
 def outcome_of(result):

@@ -14,9 +14,10 @@ from hvdev.common import TOP, Fail, build_dir, is_root, own_time, run_main, say
 # Unit tests run once more in each of these builds, unless their suites say no.
 VARIANTS = (
     ("asan", ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dwerror=false",
-              "-Dc_args=-fno-sanitize-recover=all"],
+              "-Dc_args=-fno-sanitize-recover=all", "-Doptimization=1"],
      lambda suite: "no-asan" not in suite),
-    ("tsan", ["-Db_sanitize=thread", "-Db_lundef=false", "-Dwerror=false"],
+    ("tsan", ["-Db_sanitize=thread", "-Db_lundef=false", "-Dwerror=false",
+              "-Doptimization=1"],
      lambda suite: "no-tsan" not in suite),
 )
 SANITIZER_ENV = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -56,17 +57,20 @@ def clean_stale():
 def unit_tests(args, build, match, count):
     """The unit tests of the main build, then of the sanitizer builds."""
     tests = suites.meson_tests(build)
-    names = [n for n, _ in tests if match(f"unit:{n}")]
+    names = [n for n, _, _ in tests if match(f"unit:{n}")]
     if names:
         suites.run_meson(build, names, "unit", count)
     for label, options, wanted in () if args.no_variants else VARIANTS:
-        names = [n for n, suite in tests
+        names = [n for n, suite, _ in tests
                  if wanted(" ".join(suite)) and match(f"{label}:{n}")]
         if not names:
             continue
         folder = build.with_name(f"{build.name}-{label}")
         try:
-            builder.build(folder, variant_options(folder, options, args))
+            builder.build(folder, variant_options(folder, options, args),
+                          targets=lambda where=folder, some=names: [
+                              target for name, _, target in suites.meson_tests(where)
+                              if name in some])
             suites.run_meson(folder, names, label, count, SANITIZER_ENV, slow=5)
         except Fail as exc:
             count.add("failed", label, str(exc))
