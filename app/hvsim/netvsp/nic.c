@@ -70,6 +70,7 @@ nic_destroy(struct nic *nic)
 	}
 	free(nic->section_stamp);
 	free(nic->slots);
+	free(nic->slot_frame);
 	free(nic->reply);
 	free(nic);
 }

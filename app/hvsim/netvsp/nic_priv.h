@@ -45,6 +45,7 @@
 #define NIC_MCAST_MAX 32u            /**< exact multicast addresses */
 #define NIC_NO_SLOT UINT32_MAX
 #define NIC_OWNER_NONE 0xffu
+#define NIC_ACK_WORDS 8u            /**< 8-byte words of a usual completion with trailer */
 #define NIC_AUDIT_NS 10000000ull    /**< pause between audits of the signals */
 
 /** One receive sub-allocation. */
@@ -78,7 +79,8 @@ struct nic_chan {
 	uint32_t tmpl_count, tmpl_next;
 	uint32_t held_seen;     /**< prebuilt: held at the last look */
 	uint64_t moved_ns;      /**< prebuilt: when held changed last */
-	uint64_t settled_ns;    /**< prebuilt: when the next one may; 0: not known yet */
+	uint64_t settled_ns;    /**< prebuilt: when the next batch may go, 0: not known yet */
+	uint64_t patience_ns;   /**< prebuilt: how long a guest may complete nothing */
 	struct nic_out *out;    /**< NIC_OUT_MAX entries, first in first out */
 	uint32_t out_head, out_count;
 	struct nic_channel_stats st;
@@ -143,6 +145,7 @@ struct nic {
 	bool link_up;
 	struct nic_session s;
 	struct nic_slot *slots;
+	const uint8_t **slot_frame; /**< prebuilt: the template in each */
 	uint32_t slots_alloc;
 	uint64_t *section_stamp;  /**< epoch of a section's last use, NIC_SECTION_BUSY */
 	uint32_t sections_alloc;
@@ -228,6 +231,7 @@ void slots_share(struct nic *nic);
 uint32_t slots_take(struct nic *nic, struct nic_chan *c);
 void slots_give(struct nic *nic, uint32_t slot);
 void slots_completion(struct nic *nic, struct nic_chan *c, const struct nic_packet *p);
+bool slots_completion_fast(struct nic *nic, struct nic_chan *c, const uint64_t *word);
 
 /* slotfill.c */
 void slot_fill(struct nic *nic, uint32_t slot, const uint8_t *frame, uint32_t len,

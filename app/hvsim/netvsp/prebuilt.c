@@ -15,6 +15,9 @@
 #define PREBUILT_BURST 128u
 /** A guest that keeps buffers and completes nothing gets the next batch after this, ns. */
 #define PREBUILT_PATIENCE_NS 2000000u
+#define PREBUILT_PATIENCE_MAX_NS 1000000000u
+/** Pause after the last completion: time for the guest to see its ring empty, ns. */
+#define PREBUILT_SETTLE_NS 1000u
 
 /* The channel that gets template @p f, VMBUS_CHANNELS_MAX when the guest does not want it. */
 static uint32_t
@@ -73,6 +76,15 @@ prebuilt_fill(struct nic *nic, struct nic_chan *c, uint32_t slot)
 	hash = rss_hash(&nic->s.rss, f->data, f->len, &type);
 	slot_fill(nic, slot, f->data, f->len, hash, type);
 	nic->slots[slot].gen = nic->gen;
+	nic->slot_frame[slot] = f->data;
+}
+
+/* Write the frame of @p slot once more, as a device that receives would. */
+static void
+prebuilt_touch(struct nic *nic, uint32_t slot)
+{
+	memcpy(nic_slot_mem(nic, slot) + NIC_RX_DATA_OFS, nic->slot_frame[slot],
+	       nic->slots[slot].range.len - NIC_RX_DATA_OFS);
 }
 
 /* Take @p n sub-allocations with current content as a chain; adds up their frame bytes. */
@@ -84,8 +96,10 @@ prebuilt_chain(struct nic *nic, struct nic_chan *c, uint32_t n, uint64_t *bytes)
 
 	while (n-- > 0) {
 		last = slot;
-		if (nic->slots[slot].gen != nic->gen || touch)
+		if (nic->slots[slot].gen != nic->gen)
 			prebuilt_fill(nic, c, slot);
+		else if (touch)
+			prebuilt_touch(nic, slot);
 		*bytes += nic->slots[slot].range.len - NIC_RX_DATA_OFS;
 		c->free_count--;
 		slot = nic->slots[slot].next;
@@ -109,18 +123,30 @@ prebuilt_unchain(struct nic *nic, uint32_t head)
 /*
  * May the next batch go? Not before the last one was completed: upstream's driver leaves its
  * receive function only when the ring is empty, and a source that refills faster than that
- * would keep it there for ever. A guest that does complete, however slowly, is waited for.
+ * would keep it there for ever. A guest that does complete, however slowly, is waited for;
+ * one that completes nothing gets batches at growing intervals, for it may be asleep.
  */
 static bool
 prebuilt_due(struct nic_chan *c, uint64_t now_ns)
 {
 	if (c->tmpl_count == 0 || c->ch.state != HVCHAN_OPEN || c->ch.armed != 0)
 		return false;
+	if (c->held < c->held_seen || c->patience_ns == 0)
+		c->patience_ns = PREBUILT_PATIENCE_NS;
 	if (c->held != c->held_seen) {
 		c->held_seen = c->held;
 		c->moved_ns = now_ns;
 	}
-	return c->held == 0 || now_ns - c->moved_ns >= PREBUILT_PATIENCE_NS;
+	if (c->held != 0) {
+		if (now_ns - c->moved_ns < c->patience_ns)
+			return false;
+		if (c->patience_ns < PREBUILT_PATIENCE_MAX_NS)
+			c->patience_ns *= 2;
+		return true;
+	}
+	if (c->settled_ns == 0)
+		c->settled_ns = now_ns + PREBUILT_SETTLE_NS;
+	return now_ns >= c->settled_ns;
 }
 
 static uint32_t

@@ -18,6 +18,7 @@ int
 slots_setup(struct nic *nic)
 {
 	struct nic_session *s = &nic->s;
+	const uint8_t **frames;
 	uint64_t n;
 	uint32_t i;
 
@@ -33,6 +34,10 @@ slots_setup(struct nic *nic)
 		if (slots == NULL)
 			return -ENOMEM;
 		nic->slots = slots;
+		frames = realloc(nic->slot_frame, n * sizeof(*frames));
+		if (frames == NULL)
+			return -ENOMEM;
+		nic->slot_frame = frames;
 		nic->slots_alloc = (uint32_t)n;
 	}
 	s->nslots = (uint32_t)n;
@@ -150,13 +155,26 @@ slots_check(const struct nic *nic, const struct nic_chan *c, uint64_t id)
 	return JUDGE_COUNT;
 }
 
+/* The chain at @p slot comes home from channel @p c. */
+static inline void
+slots_return(struct nic *nic, struct nic_chan *c, uint32_t slot)
+{
+	uint32_t next;
+
+	c->st.rx_completions++;
+	for (; slot != NIC_NO_SLOT; slot = next) {
+		next = nic->slots[slot].next;
+		slots_give(nic, slot);
+		c->held--;
+	}
+}
+
 /* The guest completed a transfer. */
 void
 slots_completion(struct nic *nic, struct nic_chan *c, const struct nic_packet *p)
 {
 	struct nvsp_rndis_complete msg = { .type = 0 };
 	enum judge_violation v = slots_check(nic, c, p->desc.xact);
-	uint32_t slot, next;
 
 	if (v != JUDGE_COUNT) {
 		nic_violation(nic, c, v, p->desc.xact);
@@ -169,10 +187,23 @@ slots_completion(struct nic *nic, struct nic_chan *c, const struct nic_packet *p
 				  (uint64_t)msg.status << 32 | msg.type))
 			return;
 	}
-	c->st.rx_completions++;
-	for (slot = (uint32_t)p->desc.xact; slot != NIC_NO_SLOT; slot = next) {
-		next = nic->slots[slot].next;
-		slots_give(nic, slot);
-		c->held--;
-	}
+	slots_return(nic, c, (uint32_t)p->desc.xact);
+}
+
+/*
+ * The usual completion, word by word: a good one of a transfer that is out. Everything
+ * else is left to slots_completion().
+ *
+ * @param word
+ *   NIC_ACK_WORDS words of a packet whose descriptor is that of a completion, private.
+ */
+bool
+slots_completion_fast(struct nic *nic, struct nic_chan *c, const uint64_t *word)
+{
+	if (word[2] != (NVSP_RNDIS_COMPLETE | (uint64_t)NVSP_STATUS_OK << 32) ||
+	    word[1] >= nic->s.nslots ||
+	    nic->slots[word[1]].holder != (NIC_HELD_HEAD | (c->index + 1)))
+		return false;
+	slots_return(nic, c, (uint32_t)word[1]);
+	return true;
 }

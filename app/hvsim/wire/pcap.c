@@ -363,6 +363,7 @@ pcap_wire_open(const void *conf, uint32_t given, const uint8_t mac[6], const str
 	if (p == NULL)
 		return wire_fail(err, "no memory");
 	p->w.ops = &pcap_wire_ops;
+	p->w.waits = true;
 	p->w.nqueues = 1;
 	if (((given & 1u << PCAP_IN) != 0 && !replay_open(p, c, err)) ||
 	    ((given & 1u << PCAP_OUT) != 0 && !capture_open(p, c, err))) {
