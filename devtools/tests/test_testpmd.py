@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hvdev import common
+
 TOP = Path(__file__).resolve().parents[2]
 
 # Runs the guest on DPDK's null device instead of our plugin.
@@ -75,14 +77,7 @@ def fixture_run(tmp_path):
     return run
 
 
-def leftovers():
-    """Folders that a run makes below the places for private folders."""
-    places = [Path("/run"), Path(f"/run/user/{os.geteuid()}"), Path.home() / ".cache"]
-    return {p for place in places if place.is_dir() for p in place.glob("hvnet-*")}
-
-
 def test_result(run, tmp_path):
-    before = leftovers()
     out = tmp_path / "result.json"
     done = run("--json", str(out))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -93,7 +88,7 @@ def test_result(run, tmp_path):
     assert got["cycles_per_packet"] > 0 and got["drops"]["host_rx_drops"] == 7
     assert {"rx_ring", "tx_ring"} <= set(got)
     assert " Mpps" in done.stdout and "protocol violations" in done.stdout
-    assert leftovers() <= before
+    assert not common.stale_private_dirs()
 
 
 def test_violation_fails_the_run_of_our_driver(run):
@@ -113,8 +108,7 @@ def test_no_packets_is_a_failure(run):
     (["--queues", "65"], {}, "from 1 to 64"), (["--wire", "fast"], {}, "unknown wire 'fast'"),
     (["--time", "0"], {}, "--time")])
 def test_error_is_one_line(run, args, env, words):
-    before = leftovers()
     done = run(*args, **env)
     assert done.returncode == 1 and words in done.stderr
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
-    assert leftovers() <= before
+    assert not common.stale_private_dirs()

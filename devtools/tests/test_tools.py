@@ -69,12 +69,23 @@ def test_world_writable_parent(tmp_path):
 
 
 def test_private_dir_is_private():
-    folder = common.private_dir()
+    folder = common.private_dir("test")
     try:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert common.world_writable_parent(folder) is None
     finally:
         folder.rmdir()
+
+
+def test_private_dirs_of_the_dead_are_found(tmp_path, monkeypatch):
+    with subprocess.Popen(["true"]) as child:
+        dead = child.pid
+    for pid in (dead, os.getpid()):
+        (tmp_path / f"hvnet-{pid}-lab-x").mkdir()
+    monkeypatch.setattr(common, "private_places", lambda: [tmp_path])
+    assert [p.name for p in common.stale_private_dirs()] == [f"hvnet-{dead}-lab-x"]
+    common.clean_private()
+    assert [p.name for p in tmp_path.iterdir()] == [f"hvnet-{os.getpid()}-lab-x"]
 
 
 def test_eal_leftovers_of_the_dead_only(tmp_path, monkeypatch):

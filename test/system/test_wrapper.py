@@ -2,12 +2,11 @@
 # Copyright (c) 2026 hvnet contributors
 """devtools/testpmd as a newcomer runs it, two seconds long."""
 
-import glob
 import json
 import subprocess
 
 import pytest
-from hvdev.common import TOP
+from hvdev.common import TOP, stale_private_dirs
 
 KEYS = {"nic", "driver", "queues", "queues_reason", "rx_ring", "tx_ring", "rx_packets",
         "tx_packets", "mpps", "cycles_per_packet", "drops", "violations"}
@@ -15,7 +14,6 @@ KEYS = {"nic", "driver", "queues", "queues_reason", "rx_ring", "tx_ring", "rx_pa
 
 def wrapper(build, tmp_path, *args):
     """Run it; the result file's content."""
-    before = set(glob.glob("/run/hvnet-*"))
     out = tmp_path / "result.json"
     argv = [str(TOP / "devtools/testpmd"), "--build", str(build), "--time", "2",
             "--json", str(out), *args]
@@ -29,7 +27,7 @@ def wrapper(build, tmp_path, *args):
     assert result["rx_packets"] > 0 or "txonly" in args
     assert result["tx_packets"] > 0 or "rxonly" in args
     assert result["mpps"] > 0 and isinstance(result["drops"], dict)
-    assert set(glob.glob("/run/hvnet-*")) <= before
+    assert not stale_private_dirs()
     return result
 
 

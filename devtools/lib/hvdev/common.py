@@ -41,25 +41,46 @@ def world_writable_parent(path):
     return None
 
 
-def private_dir(prefix="hvnet-"):
+def private_places():
+    """Where private folders may lie, the best first."""
+    places = [Path(f"/run/user/{os.geteuid()}"), Path("/run")]
+    home = os.environ.get("HOME")
+    return places + ([Path(home) / ".cache"] if home else [])
+
+
+def private_dir(kind):
     """Make a folder of mode 0700 below no world-writable one; the caller removes it.
 
-    EAL refuses to load a plugin from below a world-writable folder.
+    EAL refuses to load a plugin from below a world-writable folder.  The name holds this
+    process's id, so that a later run can tell what a killed one left (clean_private).
     """
-    home = os.environ.get("HOME")
-    places = [Path(f"/run/user/{os.geteuid()}"), Path("/run")]
-    if home:
-        places.append(Path(home) / ".cache")
-    for place in places:
+    for place in private_places():
         try:
             if place.name == ".cache":
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
             if place.is_dir() and world_writable_parent(place) is None:
-                return Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+                return Path(tempfile.mkdtemp(prefix=f"hvnet-{os.getpid()}-{kind}-", dir=place))
         except OSError:
             continue
     raise Fail("no folder for the plugin that is safe from others; tried "
-               + ", ".join(map(str, places)) + "; set HOME to one of your own")
+               + ", ".join(map(str, private_places())) + "; set HOME to one of your own")
+
+
+def stale_private_dirs():
+    """Private folders whose process is gone."""
+    found = []
+    for place in private_places():
+        for path in place.glob("hvnet-*-*-*") if place.is_dir() else ():
+            pid = path.name.split("-")[1]
+            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+                found.append(path)
+    return found
+
+
+def clean_private():
+    """Remove the private folders of processes that are gone."""
+    for path in stale_private_dirs():
+        remove_tree(path)
 
 
 def remove_tree(path):

@@ -11,7 +11,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-from hvdev.common import Fail, is_root, private_dir, remove_tree
+from hvdev.common import Fail, clean_private, is_root, private_dir, remove_tree
 
 PLUGIN = "librte_net_hv_netvsc.so"
 HUGE_DIR = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
@@ -114,7 +114,7 @@ class Plugin:
         built = Path(build) / "drivers/net/netvsc" / PLUGIN
         if not built.is_file():
             raise Fail(f"{built} is missing; build it with ninja -C {build}")
-        self.folder = private_dir()
+        self.folder = private_dir("plugin")
         self.path = self.folder / PLUGIN
         shutil.copyfile(built, self.path)
         self.path.chmod(0o600)
@@ -139,6 +139,7 @@ def clean_eal(prefix):
 
 def clean_stale(prefix="hvnet"):
     """Remove what runs of ours left whose process (its id follows the prefix) is gone."""
+    clean_private()
     names = set()
     for mount in huge_mounts():
         names |= {re.sub(r"map_\d+$", "", os.path.basename(p))

@@ -24,7 +24,7 @@ class Lab:
         self.hvsim = Path(build) / "app/hvsim/hvsim"
         if not self.hvsim.is_file():
             raise Fail(f"{self.hvsim} is missing; build it with ninja -C {build}")
-        self.folder = private_dir("hvnet-lab-")
+        self.folder = private_dir("lab")
         self.socket = self.folder / "hvsim.sock"
         self.options = list(options)
         self.nics = list(nics)

@@ -220,7 +220,7 @@ def main():
     try:
         seconds, count = fetch(args)
     except (SdkError, OSError) as exc:
-        print(f"setup: {exc}", file=sys.stderr)
+        print(f"error: {exc}", file=sys.stderr)
         return 1
     print(f"{seconds:.1f} {count}")
     return 0
