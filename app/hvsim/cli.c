@@ -246,16 +246,16 @@ check_verb(const struct cli *cli, bool dashes, char *err, size_t errlen)
 {
 	bool host = cli->verb == CLI_LAB || cli->verb == CLI_SERVE;
 
-	if (host && cli->nics == 0)
+	if (cli->verb == CLI_LAB && cli->cmd[0] != NULL && !dashes)
+		snprintf(err, errlen, "%s: unknown verb; use serve, run or ctl, or put -- before "
+			 "a command", cli->cmd[0]);
+	else if (host && cli->nics == 0)
 		snprintf(err, errlen, "no --nic: the host would be empty; add for example "
 			 "--nic netvsc,wire=gen (hvsim --help)");
 	else if (!host && cli->nics != 0)
 		snprintf(err, errlen, "--nic belongs to the serving hvsim; leave it out here");
 	else if (cli->verb == CLI_LAB && cli->cmd[0] == NULL)
 		snprintf(err, errlen, "no command after --; add one, or use hvsim serve");
-	else if (cli->verb == CLI_LAB && !dashes)
-		snprintf(err, errlen, "%s: unknown verb; use serve, run or ctl, or put -- before "
-			 "a command", cli->cmd[0]);
 	else if (cli->verb == CLI_SERVE && cli->cmd[0] != NULL)
 		snprintf(err, errlen, "serve takes no command: %s; use hvsim OPTIONS -- COMMAND",
 			 cli->cmd[0]);

@@ -15,6 +15,9 @@
 
 /** Longest description. */
 #define NIC_SPEC_MAX 1024
+/** MTUs that a host can allow, bytes. */
+#define MTU_MIN 1500
+#define MTU_MAX 9000
 
 /* Numbers that a key accepts; values may end in K, M or G (1000, or 1024 when @p binary). */
 struct range {
@@ -31,7 +34,7 @@ struct range {
 static const struct range ranges[] = {
 	{ "channels", 1, VMBUS_CHANNELS_MAX, false, CONF(channels), 1 },
 	{ "queues", 1, VMBUS_CHANNELS_MAX, false, CONF(channels), 1 },
-	{ "mtu", 1500, 9000, false, CONF(mtu), 1 },
+	{ "mtu", MTU_MIN, MTU_MAX, false, CONF(mtu), 1 },
 	/* The smallest ring holds a few of the longest control messages. */
 	{ "ring", 16384, 64 << 20, true, CONF(ring_bytes), VMBUS_PAGE_SIZE },
 	{ "section", 1024, 1 << 20, true, CONF(section_size), 8 },
@@ -218,13 +221,13 @@ parse_pair(struct cli_nic *nic, const char *key, const char *value, char *err, s
 	return parse_word(nic, key, value, err, errlen);
 }
 
-/* Values that are fine alone but not together. */
+/* Refuse values that are fine alone but not together; fill in what was not given. */
 static int
-check_together(const struct cli_nic *nic, bool channels_given, char *err, size_t errlen)
+check_together(struct cli_nic *nic, char *err, size_t errlen)
 {
-	const struct nic_conf *c = &nic->conf;
+	struct nic_conf *c = &nic->conf;
 
-	if (c->nvsp_version < NVSP_VERSION_5 && channels_given && c->channels > 1)
+	if (c->nvsp_version < NVSP_VERSION_5 && c->channels > 1)
 		snprintf(err, errlen, "--nic: channels=%u contradicts nvsp=%s: sub-channels need "
 			 "nvsp=5 or newer", c->channels,
 			 c->nvsp_version == NVSP_VERSION_1 ? "1" :
@@ -233,10 +236,17 @@ check_together(const struct cli_nic *nic, bool channels_given, char *err, size_t
 		snprintf(err, errlen, "--nic: mtu=%u contradicts nvsp=1: frames beyond 1500 bytes "
 			 "need nvsp=2 or newer", c->mtu);
 	else
-		return 0;
-	return -EINVAL;
+		err[0] = '\0';
+	if (err[0] != '\0')
+		return -EINVAL;
+	if (c->channels == 0)
+		c->channels = c->nvsp_version < NVSP_VERSION_5 ? 1 : VMBUS_CHANNELS_MAX;
+	if (c->mtu == 0)
+		c->mtu = c->nvsp_version < NVSP_VERSION_2 ? MTU_MIN : MTU_MAX;
+	return 0;
 }
 
+/* Channels and MTU stay 0: "not given". */
 static void
 nic_defaults(struct cli_nic *nic, uint32_t index)
 {
@@ -244,9 +254,7 @@ nic_defaults(struct cli_nic *nic, uint32_t index)
 		.conf = {
 			/* Microsoft's prefix for Hyper-V. */
 			.mac = { 0x00, 0x15, 0x5d, 0x00, 0x00, (uint8_t)(index + 1) },
-			.channels = VMBUS_CHANNELS_MAX,
 			.nvsp_version = NVSP_VERSION_61,
-			.mtu = 9000,
 			.ring_bytes = VMBUS_UIO_RING_BYTES,
 			.section_size = 6144,
 			.max_packets = 8,
@@ -264,7 +272,6 @@ nic_defaults(struct cli_nic *nic, uint32_t index)
 int
 cli_parse_nic(struct cli_nic *nic, const char *spec, uint32_t index, char *err, size_t errlen)
 {
-	bool channels_given = false;
 	char text[NIC_SPEC_MAX];
 	char *save = NULL;
 	char *item;
@@ -292,13 +299,6 @@ cli_parse_nic(struct cli_nic *nic, const char *spec, uint32_t index, char *err, 
 		*value++ = '\0';
 		if (parse_pair(nic, item, value, err, errlen) != 0)
 			return -EINVAL;
-		channels_given |= strcmp(item, "channels") == 0 || strcmp(item, "queues") == 0;
 	}
-	if (check_together(nic, channels_given, err, errlen) != 0)
-		return -EINVAL;
-	if (nic->conf.nvsp_version < NVSP_VERSION_5)
-		nic->conf.channels = 1;
-	if (nic->conf.nvsp_version < NVSP_VERSION_2)
-		nic->conf.mtu = 1500;
-	return 0;
+	return check_together(nic, err, errlen);
 }

@@ -334,8 +334,10 @@ frames_find(const struct guestmem *gm, uint64_t gpa, uint32_t len, const struct 
 		else
 			hi = mid;
 	}
+	if (lo == gm->nfr)
+		return NULL;
 	f = &gm->fr[lo];
-	if (lo == gm->nfr || gpa < f->pa || len > f->len - (gpa - f->pa))
+	if (gpa < f->pa || len > f->len - (gpa - f->pa))
 		return NULL;
 	*found = f;
 	return f->host + (gpa - f->pa);
