@@ -212,6 +212,34 @@ test_hash_and_types(void **state)
 	rte_pktmbuf_free(m);
 }
 
+/* Types that only the frame tells: looked up when the application wants them. */
+static void
+test_types_of_frame(void **state)
+{
+	uint8_t ip[64] = { [12] = 0x08, [13] = 0x00, [14] = 0x45, [17] = 46, [22] = 64, [23] = 17 };
+	const struct rh_ppi ppi = { 16, 9, 12, 0x201 };
+	struct rh_range r = { .ofs = 0 };
+
+	(void)state;
+	r.len = rh_rndis(rh.recv, &ppi, 1, 4, ip, sizeof(ip));
+	for (uint32_t i = 0; i < 3; i++) {
+		q.ptype_mask = i == 0 ? 0 : i == 1 ? RTE_PTYPE_ALL_MASK : RTE_PTYPE_L2_MASK;
+		rh_xfer(&rh, 1, &r, 1, 0);
+		rh_publish(&rh);
+		assert_int_equal(hvn_rx_burst(&q, got, 1), 1);
+		if (i == 0) /* what the host says, right or wrong */
+			assert_int_equal(got[0]->packet_type, RTE_PTYPE_L2_ETHER |
+					 RTE_PTYPE_L3_IPV4_EXT_UNKNOWN | RTE_PTYPE_L4_TCP);
+		else if (i == 1)
+			assert_int_equal(got[0]->packet_type, RTE_PTYPE_L2_ETHER |
+					 RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_UDP);
+		else
+			assert_int_equal(got[0]->packet_type, RTE_PTYPE_L2_ETHER);
+		rte_pktmbuf_free(got[0]);
+		assert_int_equal(acks(), 1);
+	}
+}
+
 /* All 65536 tags go back into the frame as they were. */
 static void
 test_vlan(void **state)
@@ -454,8 +482,8 @@ main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(test_every_length), CASE(test_hash_and_types), CASE(test_vlan),
-		CASE(test_too_long), CASE(test_bad_between), CASE(test_buffer_end),
+		CASE(test_every_length), CASE(test_hash_and_types), CASE(test_types_of_frame),
+		CASE(test_vlan), CASE(test_too_long), CASE(test_bad_between), CASE(test_buffer_end),
 		CASE(test_no_mbufs), CASE(test_parked), CASE(test_nothing), CASE(test_recycled),
 	};
 

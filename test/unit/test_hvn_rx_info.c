@@ -346,6 +346,28 @@ test_many_records(void **state)
 		check(msg, rh_rndis(msg, many, n, 0, frame, sizeof(frame)), &learnt);
 }
 
+/* Sizes that add up but are no multiples of 4. */
+static void
+test_odd_records(void **state)
+{
+	struct rh_ppi two[2] = { { 0, 8, 12, 1 }, { 0, 9, 12, 2 } };
+	struct hvn_rx_layout learnt = { .nrec = UINT32_MAX };
+	struct hvn_rx_info info;
+	uint8_t msg[MSG_MAX], frame[FRAME];
+	uint32_t len;
+
+	(void)state;
+	rh_pattern(frame, sizeof(frame), 1);
+	for (uint32_t size = 12; size <= 28; size++) {
+		two[0].size = size;
+		two[1].size = 40 - size;
+		len = rh_rndis(msg, two, 2, 0, frame, sizeof(frame));
+		check(msg, len, &learnt);
+		assert_int_equal(hvn_rx_info_read(msg, len, &learnt, &info),
+				 size % 4 == 0 ? 0 : -EINVAL);
+	}
+}
+
 int
 main(void)
 {
@@ -357,6 +379,7 @@ main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_many_records),
+		cmocka_unit_test(test_odd_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
