@@ -109,7 +109,7 @@ signal_missing(struct rawguest *g)
 {
 	g->mute = true;
 	keepalive(g);
-	rg_wait(g, 400000000);
+	rg_wait(g, 1400000000);
 }
 
 static void
@@ -137,7 +137,7 @@ wake_missing(struct rawguest *g)
 	g->deaf = true;
 	while (rg_get(g, 0))
 		;
-	rg_wait(g, 400000000);
+	rg_wait(g, 1400000000);
 }
 
 /* One frame to the guest; its transaction id. */

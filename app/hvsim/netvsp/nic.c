@@ -9,6 +9,8 @@
 
 #include "nic_priv.h"
 
+#define SECTION_SIZE 6144u   /* bytes. Source: Windows, OpenVMM */
+#define ALIGN_SHIFT_MAX 12u  /* a page; more cannot be met in a section */
 #define MAX_PACKETS_CAP 64u /* the staging area holds as many frames of one packet */
 
 static void
@@ -23,7 +25,9 @@ conf_clamp(struct nic_conf *conf)
 	if (conf->rss_entries == 0 || conf->rss_entries > NDIS_RSS_ENTRIES_MAX)
 		conf->rss_entries = NDIS_RSS_ENTRIES_DEFAULT;
 	if (conf->section_size == 0)
-		conf->section_size = 6144;
+		conf->section_size = SECTION_SIZE;
+	if (conf->align_shift > ALIGN_SHIFT_MAX)
+		conf->align_shift = ALIGN_SHIFT_MAX;
 }
 
 struct nic *

@@ -21,8 +21,8 @@
 
 #include <vmring/vmring.h>
 
-/** How long a guest may owe a signal before the audit reports it, ns. */
-#define HVCHAN_SIGNAL_PATIENCE_NS 200000000ull
+/** How long a guest may owe a signal before the audit reports it, ns; it may be preempted. */
+#define HVCHAN_SIGNAL_PATIENCE_NS 1000000000ull
 
 enum hvchan_state {
 	HVCHAN_OFFERED, /**< no rings, or not opened by the kernel yet */
