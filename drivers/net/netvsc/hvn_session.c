@@ -21,6 +21,7 @@
 struct wait {
 	uint64_t end_ms;
 	long nap_ns;
+	uint32_t seen; /* inbound read index at the last look */
 };
 
 static uint64_t
@@ -32,10 +33,20 @@ now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-static struct wait
-wait_begin(uint32_t ms)
+static uint32_t
+inbound_index(const struct hvn_session *s)
 {
-	return (struct wait){ .end_ms = now_ms() + ms, .nap_ns = NAP_FIRST_NS };
+	return vmring_load_relaxed(&s->ch->in.hdr->read_index);
+}
+
+static struct wait
+wait_begin(const struct hvn_session *s, uint32_t ms)
+{
+	return (struct wait){
+		.end_ms = now_ms() + ms,
+		.nap_ns = NAP_FIRST_NS,
+		.seen = inbound_index(s),
+	};
 }
 
 /* A rescinded device, or a laboratory host that died, shows on the descriptor. */
@@ -64,7 +75,10 @@ wait_step(struct hvn_session *s, struct wait *w)
 	nanosleep(&ts, NULL);
 	if (w->nap_ns < NAP_LAST_NS)
 		w->nap_ns *= 2;
-	hvn_inbound_drain(s->ch);
+	/* Only when no lcore does: received frames that we meet are parked or dropped. */
+	if (inbound_index(s) == w->seen)
+		hvn_inbound_drain(s->ch);
+	w->seen = inbound_index(s);
 	return 0;
 }
 
@@ -125,7 +139,7 @@ next_seq(struct hvn_session *s)
 static int
 send_inband(struct hvn_session *s, const void *msg, uint32_t len, uint64_t xact)
 {
-	struct wait w = wait_begin(s->nvsp_ms);
+	struct wait w = wait_begin(s, s->nvsp_ms);
 	int ret;
 
 	do {
@@ -141,10 +155,9 @@ send_inband(struct hvn_session *s, const void *msg, uint32_t len, uint64_t xact)
 static int
 await(struct hvn_session *s, struct hvn_exchange *x, uint32_t id, uint32_t ms)
 {
-	struct wait w = wait_begin(ms);
+	struct wait w = wait_begin(s, ms);
 	int ret;
 
-	hvn_inbound_drain(s->ch);
 	while (!hvn_exchange_done(x, id)) {
 		ret = wait_step(s, &w);
 		if (ret == 0)
@@ -211,7 +224,7 @@ free_slot(struct hvn_session *s)
 static int
 claim_slot(struct hvn_session *s, struct hvn_request_slot **slot)
 {
-	struct wait w = wait_begin(s->rndis_ms);
+	struct wait w = wait_begin(s, s->rndis_ms);
 	int ret = 0;
 
 	if (s->nslots == 0)
@@ -251,7 +264,7 @@ send_page(struct hvn_session *s, const struct hvn_request_slot *slot, uint32_t l
 			.pfn = slot->gpa >> VMBUS_PAGE_SHIFT,
 		},
 	};
-	struct wait w = wait_begin(s->nvsp_ms);
+	struct wait w = wait_begin(s, s->nvsp_ms);
 	int ret;
 
 	hvn_nvsp_build_control(&pkt.msg, NVSP_SECTION_NONE, len);
@@ -410,10 +423,9 @@ hvn_session_set(struct hvn_session *s, uint32_t oid, const void *buf, uint32_t l
 static int
 await_taken(struct hvn_session *s, struct hvn_request_slot *slot, uint64_t xact)
 {
-	struct wait w = wait_begin(s->nvsp_ms);
+	struct wait w = wait_begin(s, s->nvsp_ms);
 	int ret = 0;
 
-	hvn_inbound_drain(s->ch);
 	while (ret == 0 && __atomic_load_n(&slot->xact, __ATOMIC_ACQUIRE) == xact)
 		ret = wait_step(s, &w);
 	return ret;
