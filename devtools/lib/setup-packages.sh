@@ -6,7 +6,7 @@
 
 # Compilers and build, DPDK, libraries, tests, traffic.
 packages_wanted="build-essential clang libclang-rt-dev meson ninja-build pkg-config dpkg-dev
-	dpdk libdpdk-dev libcmocka-dev libpcap-dev libjson-c-dev
+	dpdk dpdk-dev libdpdk-dev libcmocka-dev libpcap-dev libjson-c-dev
 	python3 python3-pytest python3-scapy
 	iperf3 iproute2 iputils-ping ethtool"
 # What the commands of the list above are called where packages have other names.

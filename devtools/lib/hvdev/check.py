@@ -17,12 +17,13 @@ ALLOW = TOP / "devtools/check-allow.txt"
 
 def tree_files():
     """All files of the project, tracked or new, as paths relative to the top."""
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
-    if done.returncode == 0 and done.stdout:
-        names = done.stdout.splitlines()
-    else:
+    try:
+        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP,
+                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
+    except FileNotFoundError:
+        names = []
+    if not names:
         names = [str(p.relative_to(TOP)) for p in TOP.rglob("*")
                  if not any(part.startswith((".", "build")) for part in p.relative_to(TOP).parts)]
     return [Path(n) for n in sorted(set(names)) if (TOP / n).is_file()]

@@ -20,7 +20,10 @@ class Testpmd:
     """Starts a command (testpmd, or hvsim with testpmd) and talks to its prompt."""
 
     def __init__(self, argv, env=None):
-        master, slave = pty.openpty()
+        try:
+            master, slave = pty.openpty()
+        except OSError as exc:
+            raise Fail(f"no pseudo-terminal for testpmd ({exc}); mount devpts on /dev/pts") from exc
         attrs = termios.tcgetattr(slave)
         attrs[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, attrs)
