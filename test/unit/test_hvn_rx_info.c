@@ -368,6 +368,42 @@ test_odd_records(void **state)
 	}
 }
 
+/* Records that do not follow the header at once; what looks like them in between is not. */
+static void
+test_moved_records(void **state)
+{
+	struct hvn_rx_layout learnt = { .nrec = UINT32_MAX };
+	struct hvn_rx_info info;
+	uint8_t msg[MSG_MAX];
+
+	(void)state;
+	for (uint32_t i = 2; i < LAYOUTS; i++) {
+		const struct layout *l = &layouts[i];
+		uint32_t len = build(msg, l), records, shift;
+
+		memcpy(&records, msg + 32, 4);
+		for (shift = 0; shift <= records; shift++) {
+			uint8_t moved[2 * MSG_MAX];
+			uint32_t words[9];
+
+			memcpy(moved, msg, len);
+			/* Decoys of the same form with other values, then the records. */
+			for (uint32_t at = 56; at < 44 + shift; at += 16)
+				moved[at] ^= 0x55;
+			memcpy(moved + 44 + shift, msg + 44, len - 44);
+			memcpy(words, moved, sizeof(words));
+			words[1] += shift;
+			words[2] += shift;
+			words[7] += shift;
+			memcpy(moved, words, sizeof(words));
+			check(moved, len + shift, &learnt);
+			check(moved, len + shift, &learnt);
+			assert_int_equal(hvn_rx_info_read(moved, len + shift, &learnt, &info),
+					 shift % 4 == 0 ? 0 : -EINVAL);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -380,6 +416,7 @@ main(void)
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_many_records),
 		cmocka_unit_test(test_odd_records),
+		cmocka_unit_test(test_moved_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

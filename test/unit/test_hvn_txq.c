@@ -94,6 +94,12 @@ test_hostile_completions(void **state)
 	assert_int_equal(t.q.stats.errors, 0);
 	t.nout = 0;
 	th_balance(&t, 0);
+	/* The first number behind the table, whatever lies there. */
+	t.q.nb_desc--;
+	t.q.state[63] = HVN_TXD_SENT;
+	assert_false(hvn_txq_complete(&t.q, 64, true));
+	t.q.state[63] = HVN_TXD_FREE;
+	t.q.nb_desc++;
 	th_close(&t);
 }
 
