@@ -156,11 +156,18 @@ print_violations(struct json_object *top)
 static void
 print_members(struct json_object *o)
 {
-	json_object_object_foreach(o, key, v)
+	struct json_object_iterator it = json_object_iter_begin(o);
+	struct json_object_iterator end = json_object_iter_end(o);
+
+	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it)) {
+		struct json_object *v = json_object_iter_peek_value(&it);
+
 		if (!json_object_is_type(v, json_type_object) &&
 		    !json_object_is_type(v, json_type_array) &&
 		    strcmp(json_object_get_string(v), "0") != 0)
-			printf(" %s=%s", key, json_object_get_string(v));
+			printf(" %s=%s", json_object_iter_peek_name(&it),
+			       json_object_get_string(v));
+	}
 	printf("\n");
 }
 

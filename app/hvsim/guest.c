@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "preload/proto.h"
+#include "procshare.h"
 #include "report.h"
 #include "server.h"
 
@@ -105,12 +106,40 @@ ctl_verb(struct server *s, struct proto_msg *m)
 static int
 hello(struct server *s, struct source *src, struct proto_msg *m)
 {
+	struct ucred cred = { 0 };
+	socklen_t len = sizeof(cred);
+
 	if (m->arg != PROTO_VERSION)
 		return -EPROTONOSUPPORT;
-	src->pid = (int)m->va;
+	if (getsockopt(src->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0)
+		src->pid = (int)cred.pid;
 	m->arg = (uint32_t)s->cli->gpa;
 	snprintf(m->text, sizeof(m->text), "%s", s->lab->root);
 	return 0;
+}
+
+/*
+ * Has a stranger the NIC already? The kernel would let both in and both would fail in odd
+ * ways; secondary processes of the same application share memory with it and are welcome.
+ */
+static bool
+uio_taken(const struct server *s, const struct source *src, const struct lab_nic *n)
+{
+	const struct source *other;
+	int holder = 0;
+
+	for (other = s->sources; other != NULL; other = other->next) {
+		if (other->kind != SOURCE_UIO || other->closed || other->nic != n)
+			continue;
+		if (other->pid == 0 || src->pid == 0 || procshare(other->pid, src->pid))
+			return false;
+		holder = other->pid;
+	}
+	if (holder != 0)
+		fprintf(stderr, "hvsim: NIC %s is taken by process %d, so process %d cannot have "
+			"it; end that or use another NIC\n", nic_conf(n->nic)->name, holder,
+			src->pid);
+	return holder != 0;
 }
 
 /* Open /dev/uioN; the descriptor for the guest is put into @p fd. */
@@ -125,6 +154,8 @@ uio_open(struct server *s, struct source *src, const struct proto_msg *m, int *f
 	if (m->arg >= s->lab->nics)
 		return -ENOENT;
 	n = &s->lab->nic[m->arg];
+	if (uio_taken(s, src, n))
+		return -EBUSY;
 	ret = lab_uio_open(n, src->id, &host, fd);
 	if (ret != 0)
 		return ret;
@@ -136,6 +167,7 @@ uio_open(struct server *s, struct source *src, const struct proto_msg *m, int *f
 		return -ENOMEM;
 	}
 	uio->nic = n;
+	uio->pid = src->pid;
 	return 0;
 }
 

@@ -114,8 +114,11 @@ serve_in(const struct cli *cli, struct rundir *rd, const struct launch *l, const
 		fail(err, 1);
 	if (ret == 0 && cli->report != NULL) {
 		ret = report_write(&lab, cli->report);
-		if (ret != 0)
-			status = fail("--report: cannot write that file; name another", 1);
+		if (ret != 0) {
+			snprintf(err, sizeof(err), "--report %s: cannot be written; name another "
+				 "file", cli->report);
+			status = fail(err, 1);
+		}
 	}
 	server_fini(&server);
 	lab_destroy(&lab);

@@ -27,7 +27,7 @@ struct source {
 	enum source_kind kind;
 	int fd;
 	int id;             /**< guests: the owner number in guest memory */
-	int pid;            /**< guests: as the process says */
+	int pid;            /**< guests and their uio ends: the process, 0: not known */
 	bool closed;        /**< to be freed after this batch of events */
 	struct lab_nic *nic; /**< uio */
 	struct source *next;

@@ -26,7 +26,7 @@
 #define PROTO_UIO_NAME "hvsim-uio-"
 
 enum proto_type {
-	/** arg = PROTO_VERSION, va = pid. Answer: arg = enum guestmem_mode, text = tree root. */
+	/** arg = PROTO_VERSION. Answer: arg = enum guestmem_mode, text = tree root. */
 	PROTO_HELLO = 1,
 	/** arg = uio number. Answer: status, descriptor to give to the guest. */
 	PROTO_UIO_OPEN,

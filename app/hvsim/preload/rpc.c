@@ -130,7 +130,6 @@ rpc_connect(void)
 		rpc.sock = high;
 	}
 	rpc.ino = fstat(rpc.sock, &st) == 0 ? st.st_ino : 0;
-	m.va = (uint64_t)getpid();
 	if (rpc_exchange(&m, &fd) != 0)
 		return -ENODEV;
 	if (m.status != 0) {
