@@ -256,7 +256,8 @@ test_foreign_memory(void **state)
 		info = rte_pktmbuf_ext_shinfo_init_helper(mem, &size, free_nothing, &freed);
 		assert_non_null(m);
 		assert_non_null(info);
-		rte_pktmbuf_attach_extbuf(m, mem, RTE_BAD_IOVA, size, info);
+		rte_pktmbuf_attach_extbuf(m, mem, len % 2 != 0 ? RTE_BAD_IOVA :
+					  (rte_iova_t)(uintptr_t)mem, size, info);
 		rh_pattern((uint8_t *)rte_pktmbuf_append(m, (uint16_t)len), len, len);
 		assert_int_equal(hvn_tx_prepare(&t.q, &m, 1), len <= 2048 - 60);
 		send_all(&m, 1);

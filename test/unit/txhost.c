@@ -36,7 +36,8 @@ th_open(struct txhost *t, const struct th_conf *conf)
 	assert_int_equal(hvn_section_pool_init(&t->pool, t->rh.send, t->rh.send_len, section,
 					       SOCKET_ID_ANY), 0);
 	snprintf(name, sizeof(name), "unit%u", pools++);
-	t->mp = rte_pktmbuf_pool_create(name, TH_MBUFS, 0, 0, 2048 + RTE_PKTMBUF_HEADROOM,
+	/* Longer than a page, so that frames lie across pages. */
+	t->mp = rte_pktmbuf_pool_create(name, TH_MBUFS, 0, 0, 4500 + RTE_PKTMBUF_HEADROOM,
 					SOCKET_ID_ANY);
 	assert_non_null(t->mp);
 	t->q = (struct hvn_txq){
