@@ -171,12 +171,14 @@ guestmem_map(struct guestmem *gm, int owner, uint64_t va, uint64_t len, int fd, 
 
 	if (gm->mode == GUESTMEM_NONE)
 		return 0;
+	if (len > UINT64_MAX - gm->base_page)
+		return -EINVAL;
+	len = (len + gm->base_page - 1) & ~(gm->base_page - 1);
 	if (len == 0 || va + len < va || ofs + len < ofs || ofs + len > INT64_MAX ||
 	    va % gm->base_page != 0)
 		return -EINVAL;
 	if (fstatfs(fd, &fs) != 0)
 		return -errno;
-	len = (len + gm->base_page - 1) & ~(gm->base_page - 1);
 	guestmem_unmap(gm, owner, va, len);
 	host = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
 		    (off_t)ofs);

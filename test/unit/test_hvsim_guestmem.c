@@ -144,6 +144,9 @@ test_refused(void **state)
 	assert_int_equal(guestmem_map(gm, 1, VA, 0, fd, 0), -EINVAL);
 	assert_int_equal(guestmem_map(gm, 1, VA + 1, PAGE, fd, 0), -EINVAL);
 	assert_int_equal(guestmem_map(gm, 1, UINT64_MAX - PAGE + 1, 2 * PAGE, fd, 0), -EINVAL);
+	/* Fits as it is, but not as whole pages. */
+	assert_int_equal(guestmem_map(gm, 1, UINT64_MAX - PAGE + 1, 1, fd, 0), -EINVAL);
+	assert_int_equal(guestmem_map(gm, 1, VA, UINT64_MAX, fd, 0), -EINVAL);
 	assert_int_equal(guestmem_map(gm, 1, VA, PAGE, fd, UINT64_MAX - 1), -EINVAL);
 	assert_int_equal(guestmem_map(gm, 1, VA, PAGE, -1, 0), -EBADF);
 	assert_int_equal(guestmem_map(none, 1, VA, PAGE, fd, 0), 0);

@@ -38,6 +38,23 @@ hvsim_proto_send(int sock, const struct proto_msg *m, int fd, int flags)
 	return n == (ssize_t)sizeof(*m) ? 0 : -EPROTO;
 }
 
+/* Keep the first descriptor that came; alignment leaves room for more, which are closed. */
+static void
+take_fds(const struct cmsghdr *c, int *fd)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	size_t i;
+	int got;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&got, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+		if (*fd < 0)
+			*fd = got;
+		else
+			close(got);
+	}
+}
+
 int
 hvsim_proto_recv(int sock, struct proto_msg *m, int *fd, int flags)
 {
@@ -60,9 +77,8 @@ hvsim_proto_recv(int sock, struct proto_msg *m, int *fd, int flags)
 	if (n < 0)
 		return -errno;
 	for (c = CMSG_FIRSTHDR(&mh); c != NULL; c = CMSG_NXTHDR(&mh, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-		    c->cmsg_len == CMSG_LEN(sizeof(int)))
-			memcpy(fd, CMSG_DATA(c), sizeof(int));
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			take_fds(c, fd);
 	if (n == 0)
 		return 0;
 	if (n != (ssize_t)sizeof(*m) || (mh.msg_flags & MSG_TRUNC) != 0) {
