@@ -139,21 +139,16 @@ check_conf(const struct hvn_port *port, const struct rte_eth_conf *conf)
 	return -ENOTSUP;
 }
 
-/* Have at least @p want channels, in a fresh session when this one has had its request. */
+/* Have at least @p want channels: in a fresh session when this one is dead or has asked. */
 static int
 have_channels(struct hvn_port *port, uint32_t want)
 {
-	int ret = 0;
+	int ret = -EALREADY;
 
-	if (port->nic.open) {
+	if (port->nic.open && !hvn_channel_is_dead(port->nic.channel[0]))
 		ret = hvn_nic_grow(&port->nic, want);
-		if (ret == 0)
-			return 0;
-		if (ret != -EALREADY && port->nic.nchannels > 1)
-			return ret;
-		if (ret != -EALREADY)
-			return ret;
-	}
+	if (ret != -EALREADY)
+		return ret;
 	hvn_port_detach(port);
 	ret = hvn_port_attach(port);
 	if (ret == 0)
