@@ -149,8 +149,8 @@ parse_words(struct cli *cli, int opt, const char *value, char *err, size_t errle
 	case OPT_GPA:
 		i = word_index(value, gpas);
 		if (i == GUESTMEM_PA && geteuid() != 0) {
-			snprintf(err, errlen, "--gpa pa: only root may read page frame numbers; use "
-				 "va or none");
+			snprintf(err, errlen, "--gpa pa: only root may read page frame numbers; "
+				 "use va or none");
 			return -EINVAL;
 		}
 		if (i >= 0) {

@@ -340,13 +340,14 @@ pcap_check(const struct pcap_conf *c, uint32_t given, const struct wire_err *err
 	if (!in && !out)
 		wire_fail(err, "no file; write in=FILE to replay, out=FILE to capture, or both");
 	else if (!in && (given & in_only) != 0)
-		wire_fail(err, "loop, rate and delay are for replay; add in=FILE or leave them out");
+		wire_fail(err, "loop, rate and delay are for replay; add in=FILE or drop them");
 	else if (!out && (given & 1u << PCAP_SNAPLEN) != 0)
 		wire_fail(err, "snaplen is for capture; add out=FILE or leave it out");
 	else if (in && out && same_file(c->in, c->out))
 		wire_fail(err, "in and out are the same file %s; choose another out", c->out);
 	else
-		return (!in || is_plain("in", c->in, err)) && (!out || is_plain("out", c->out, err));
+		return (!in || is_plain("in", c->in, err)) &&
+		       (!out || is_plain("out", c->out, err));
 	return false;
 }
 

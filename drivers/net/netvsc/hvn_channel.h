@@ -82,7 +82,7 @@ struct hvn_channel {
 	uint32_t recv_len;         /**< bytes */
 	struct hvn_session *session; /**< takes control messages; primary channel only */
 	struct hvn_txq *txq;       /**< takes transmit completions; NULL without a queue */
-	uint32_t park_limit;       /**< parked ranges allowed: nb_rx_desc, 0 without a receive queue */
+	uint32_t park_limit;       /**< parked ranges allowed: nb_rx_desc, 0 without an RX queue */
 
 	uint16_t cur_xfer;         /**< half-walked transfer-page packet */
 	uint32_t cur_next;         /**< its next range */

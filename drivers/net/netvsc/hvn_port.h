@@ -35,7 +35,7 @@ struct hvn_port {
 	struct hvn_devargs args;
 	struct rte_eth_dev *dev;           /**< primary process only */
 	struct rte_intr_handle *events;    /**< notes of the session, see hvn_link.c */
-	pthread_mutex_t event_lock;        /**< held while a note is attended, or nic.open changes */
+	pthread_mutex_t event_lock;        /**< held while a note is attended or nic.open changes */
 	uint32_t link_changes;             /**< hvn_session_notes.link_changes seen */
 	bool started;
 	bool promisc;
