@@ -92,7 +92,7 @@ hvn_tx_queue_setup(struct rte_eth_dev *dev, uint16_t qid, uint16_t nb_desc, unsi
 	return 0;
 }
 
-/* The port is stopped: let go of channel @p qid's link to its queue. */
+/* The channel of queue @p qid, NULL when the NIC is closed. */
 static struct hvn_channel *
 channel_of(const struct hvn_port *port, uint16_t qid)
 {
@@ -192,6 +192,21 @@ bind_rx(struct rte_eth_dev *dev, struct hvn_rxq *rxq, struct hvn_channel *ch)
 	ch->park_limit = RTE_MIN(rxq->nb_desc, HVN_PARK);
 }
 
+/* The host has one pool of receive slots: queues may promise more than there is. */
+static void
+check_pool(const struct rte_eth_dev *dev)
+{
+	const struct hvn_port *port = hvn_port(dev);
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++)
+		sum += ((const struct hvn_rxq *)dev->data->rx_queues[i])->nb_desc;
+	if (sum > port->nic.rxbuf.slots)
+		HVN_LOG(NOTICE, "%s: receive queues ask for %llu descriptors together, the "
+			"host has %u receive slots; they share them", port->nic.name,
+			(unsigned long long)sum, port->nic.rxbuf.slots);
+}
+
 int
 hvn_queues_bind(struct rte_eth_dev *dev)
 {
@@ -207,6 +222,7 @@ hvn_queues_bind(struct rte_eth_dev *dev)
 			return -EINVAL;
 		}
 	}
+	check_pool(dev);
 	for (uint32_t i = 0; i < port->nic.nchannels; i++) {
 		struct hvn_channel *ch = port->nic.channel[i];
 
