@@ -218,6 +218,13 @@ revoke_id(struct rawguest *g)
 }
 
 static void
+revoke_twice(struct rawguest *g)
+{
+	revoke(g, NVSP_RXBUF_ID);
+	revoke(g, NVSP_RXBUF_ID);
+}
+
+static void
 subchannel_op(struct rawguest *g)
 {
 	subchannels(g, 2, 1);
@@ -273,6 +280,7 @@ const struct judge_case judge_nvsp_cases[] = {
 	{ JUDGE_BUFFER_GPADL, LEVEL_OPEN, gpadl_tx, false },
 	{ JUDGE_REVOKE_ORDER, LEVEL_RNDIS, revoke_order, false },
 	{ JUDGE_REVOKE_ID, LEVEL_NVSP, revoke_id, false },
+	{ JUDGE_REVOKE_ID, LEVEL_NVSP, revoke_twice, false },
 	{ JUDGE_SUBCHANNEL_OP, LEVEL_RNDIS, subchannel_op, false },
 	{ JUDGE_SUBCHANNEL_COUNT, LEVEL_RNDIS, subchannel_zero, false },
 	{ JUDGE_SUBCHANNEL_COUNT, LEVEL_RNDIS, subchannel_many, false },

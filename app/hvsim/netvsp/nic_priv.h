@@ -106,6 +106,7 @@ struct nic_session {
 	uint32_t version;      /**< NVSP, 0 before INIT */
 	uint32_t msg_size;     /**< NVSP message in host's packets, 32 or 40 */
 	bool have_config, have_ndis, have_rx, have_tx;
+	bool rx_revoked;
 	uint16_t rx_id, tx_id;
 	uint32_t frame_max;    /**< longest frame without tag, bytes */
 	uint64_t caps;         /**< NVSP_CAP_* */

@@ -199,17 +199,19 @@ nvsp_revoke(struct nic *nic, struct nic_chan *c, const struct nic_packet *p)
 
 	hvw_read(p->nvsp, 0, &req, sizeof(req));
 	rx = req.type == NVSP_RXBUF_REVOKE;
-	have = rx ? s->have_rx : s->have_tx;
+	have = rx ? s->have_rx && !s->rx_revoked : s->have_tx;
 	if (!have || req.id != (rx ? s->rx_id : s->tx_id)) {
 		nic_violation(nic, c, JUDGE_REVOKE_ID, req.id);
 		return;
 	}
 	if (s->rndis == NIC_RNDIS_UP && nic_violation(nic, c, JUDGE_REVOKE_ORDER, req.type))
 		return;
-	if (rx)
-		s->filter = 0; /* the memory stays until HALT, for late completions */
-	else
+	if (rx) {
+		s->rx_revoked = true;
+		s->filter = 0; /* bookkeeping stays: late completions, a HALT that follows */
+	} else {
 		s->have_tx = false;
+	}
 	nvsp_empty(nic, p);
 }
 
