@@ -101,11 +101,11 @@ class Host(lab.Lab):
     def lend_to_user(self):
         """Copies of the programs where an ordinary user may run them."""
         source = self.hvsim.parent
-        shutil.copy(self.hvsim, self.folder / "hvsim")
-        (self.folder / "preload").mkdir()
+        (self.folder / "bin/preload").mkdir(parents=True)
+        shutil.copy(self.hvsim, self.folder / "bin")
         for lib in (source / "preload").glob("*.so"):
-            shutil.copy(lib, self.folder / "preload")
-        self.hvsim = self.folder / "hvsim"
+            shutil.copy(lib, self.folder / "bin/preload")
+        self.hvsim = self.folder / "bin/hvsim"
         for path in [self.folder, *self.folder.rglob("*")]:
             os.chown(path, NOBODY, NOBODY)
         self.env["HOME"] = str(self.folder)
@@ -178,10 +178,9 @@ class Host(lab.Lab):
 
     def left(self):
         """Files of an ended host that should be gone: socket and run folder."""
-        own = {self.log, self.hvsim, self.folder / "dpdk"}
-        return [str(p) for p in self.folder.rglob("*") if p not in own
-                and not {"preload", "dpdk"} & set(p.relative_to(self.folder).parts)
-                and not p.suffix == ".pcap"]
+        own = {"host.log", "bin", "dpdk"}
+        return [str(p) for p in self.folder.rglob("*")
+                if p.relative_to(self.folder).parts[0] not in own]
 
     def end_clean(self):
         """End politely and be sure that nothing is left; then remove our folder."""

@@ -5,6 +5,8 @@
 import os
 import select
 import socket
+import tempfile
+from pathlib import Path
 
 import pytest
 from frames import difference, every_length, read_pcap, write_pcap
@@ -15,6 +17,8 @@ from netkit import tap_names
 # devargs that choose how frames are sent.
 OURS = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0", "mixed": "tx_copybreak=0"}
 UPSTREAM = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0"}
+# The NICs' addresses: frames come in before testpmd has switched the filter off.
+MACS = (b"\0\x15\x5d\0\0\x0a", b"\0\x15\x5d\0\0\x0b")
 QUEUES = (1, 2, 3, 4, 16, 64)
 RATE = 20000
 
@@ -39,17 +43,26 @@ def transport_of(stats, transport):
     assert seen[transport] > 0.9 * sum(seen.values()), seen
 
 
-def lengths(lab, tmp_path, driver, queues, transport, memory, devargs):
+@pytest.fixture(name="folder")
+def fixture_folder():
+    """A folder that an ordinary user may use too; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="hvnet-") as name:
+        os.chmod(name, 0o777)
+        yield Path(name)
+
+
+def lengths(lab, folder, driver, queues, transport, memory, devargs):
     """Replay files into both NICs, compare what comes out at the other side."""
-    sent = [every_length(seed) for seed in (queues, queues + 1000)]
+    sent = [every_length(queues * 10 + i, dst=mac) for i, mac in enumerate(MACS)]
     nics = []
-    tmp_path.chmod(0o777)
-    for side, frames in zip("ab", sent):
-        write_pcap(tmp_path / f"{side}-in.pcap", frames)
-        (tmp_path / f"{side}-in.pcap").chmod(0o644)
-        nics.append(f"netvsc,queues={queues},wire=pcap:in={tmp_path}/{side}-in.pcap"
-                    f":out={tmp_path}/{side}-out.pcap:rate={RATE}")
-    with lab(nics, driver=driver, memory=memory, user=memory.endswith("no-huge"),
+    for side, mac, frames in zip("ab", MACS, sent):
+        write_pcap(folder / f"{side}-in.pcap", frames)
+        (folder / f"{side}-in.pcap").chmod(0o644)
+        nics.append(f"netvsc,queues={queues},mac={mac.hex(':')},"
+                    f"wire=pcap:in={folder}/{side}-in.pcap:out={folder}/{side}-out.pcap:rate={RATE}:delay={1000 + 25 * queues}")
+    # Upstream empties its ring into one of rxd entries at once and drops what is beyond.
+    args = ("--rxd=2048", "--txd=2048") if driver == "upstream" else ()
+    with lab(nics, driver=driver, memory=memory, args=args, user=memory.endswith("no-huge"),
              queues=queues, devargs=devargs, options=["--poll", "adaptive"]) as run:
         guest = run.start()
         guest.command("start")
@@ -72,19 +85,19 @@ def lengths(lab, tmp_path, driver, queues, transport, memory, devargs):
                 used = sum(1 for c in nic["channels"] if c["rx_packets"] > 0)
                 assert used == queues, f"{used} of {queues} queues received"
     for side, frames in zip("ba", sent):
-        assert difference(frames, read_pcap(tmp_path / f"{side}-out.pcap")) == ""
+        assert difference(frames, read_pcap(folder / f"{side}-out.pcap")) == ""
 
 
 @pytest.mark.parametrize("queues, transport, memory", pairwise())
-def test_lengths(lab, tmp_path, queues, transport, memory):
-    lengths(lab, tmp_path, "ours", queues, transport, memory, OURS[transport])
+def test_lengths(lab, folder, queues, transport, memory):
+    lengths(lab, folder, "ours", queues, transport, memory, OURS[transport])
 
 
 @pytest.mark.parametrize("queues, transport, memory", [
     (1, "section", "pa"), (2, "gpa", "va"), (3, "section", "va-no-huge"), (4, "gpa", "pa"),
     (16, "section", "in-memory"), (64, "gpa", "in-memory")])
-def test_lengths_upstream(lab, tmp_path, queues, transport, memory):
-    lengths(lab, tmp_path, "upstream", queues, transport, memory, UPSTREAM[transport])
+def test_lengths_upstream(lab, folder, queues, transport, memory):
+    lengths(lab, folder, "upstream", queues, transport, memory, UPSTREAM[transport])
 
 
 ETH_P_ALL = 3
