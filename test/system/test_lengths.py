@@ -15,7 +15,7 @@ from netkit import run as command
 from netkit import tap_names
 
 # devargs that choose how frames are sent.
-OURS = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0", "mixed": "tx_copybreak=0"}
+OURS = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0", "mixed": "tx_copybreak=0,tx_header_copy=1"}
 UPSTREAM = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0"}
 # The NICs' addresses: frames come in before testpmd has switched the filter off.
 MACS = (b"\0\x15\x5d\0\0\x0a", b"\0\x15\x5d\0\0\x0b")

@@ -16,6 +16,7 @@
 
 #define ARG_LATENCY "latency"
 #define ARG_TX_COPYBREAK "tx_copybreak"
+#define ARG_TX_HEADER_COPY "tx_header_copy"
 #define ARG_RX_COPYBREAK "rx_copybreak"
 #define ARG_RX_EXTMBUF "rx_extmbuf_enable"
 
@@ -53,6 +54,8 @@ one_arg(const char *key, const char *text, void *arg)
 		return number(p->device, key, text, HVN_LATENCY_MAX, &p->out->latency_us);
 	if (strcmp(key, ARG_TX_COPYBREAK) == 0)
 		return number(p->device, key, text, UINT16_MAX, &p->out->tx_copybreak);
+	if (strcmp(key, ARG_TX_HEADER_COPY) == 0)
+		return number(p->device, key, text, 1, &p->out->tx_header_copy);
 	ret = number(p->device, key, text, UINT32_MAX, &val);
 	if (ret == 0 && (strcmp(key, ARG_RX_COPYBREAK) == 0 || val != 0))
 		HVN_LOG(NOTICE, "%s: %s has no effect: received frames are always copied",
@@ -65,7 +68,8 @@ hvn_devargs_parse(const struct rte_devargs *devargs, const char *device,
 		  struct hvn_devargs *out)
 {
 	static const char *const keys[] = {
-		ARG_LATENCY, ARG_TX_COPYBREAK, ARG_RX_COPYBREAK, ARG_RX_EXTMBUF, NULL,
+		ARG_LATENCY, ARG_TX_COPYBREAK, ARG_TX_HEADER_COPY, ARG_RX_COPYBREAK,
+		ARG_RX_EXTMBUF, NULL,
 	};
 	struct parse p = { .device = device, .out = out };
 	struct rte_kvargs *kv;
@@ -73,12 +77,14 @@ hvn_devargs_parse(const struct rte_devargs *devargs, const char *device,
 
 	out->latency_us = HVN_LATENCY_DEFAULT;
 	out->tx_copybreak = HVN_TX_COPYBREAK_DEFAULT;
+	out->tx_header_copy = 0;
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;
 	kv = rte_kvargs_parse(devargs->args, keys);
 	if (kv == NULL) {
 		HVN_LOG(ERR, "%s: arguments \"%s\": valid ones are " ARG_LATENCY ", "
-			ARG_TX_COPYBREAK ", " ARG_RX_COPYBREAK ", " ARG_RX_EXTMBUF,
+			ARG_TX_COPYBREAK ", " ARG_TX_HEADER_COPY ", " ARG_RX_COPYBREAK ", "
+			ARG_RX_EXTMBUF,
 			device, devargs->args);
 		return -EINVAL;
 	}

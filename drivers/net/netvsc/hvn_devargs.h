@@ -19,11 +19,13 @@ struct rte_devargs;
 struct hvn_devargs {
 	uint32_t latency_us;
 	uint32_t tx_copybreak; /**< bytes, 0 = never copy what can go by address */
+	uint32_t tx_header_copy; /**< 1: their headers still go by send section */
 };
 
 /** Parameter string for RTE_PMD_REGISTER_PARAM_STRING. */
 #define HVN_DEVARGS_STRING \
-	"latency=<uint> tx_copybreak=<uint> rx_copybreak=<uint> rx_extmbuf_enable=<0|1>"
+	"latency=<uint> tx_copybreak=<uint> tx_header_copy=<0|1> rx_copybreak=<uint> " \
+	"rx_extmbuf_enable=<0|1>"
 
 /**
  * Parse; @p devargs may be NULL.

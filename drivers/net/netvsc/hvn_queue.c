@@ -165,7 +165,7 @@ hvn_txq_info_get(struct rte_eth_dev *dev, uint16_t qid, struct rte_eth_txq_info 
 
 /* Limits of transmit depend on the session: computed at each start. */
 static void
-bind_tx(struct hvn_port *port, struct hvn_txq *txq, struct hvn_channel *ch)
+bind_tx(struct hvn_port *port, struct hvn_txq *txq, struct hvn_channel *ch, uint32_t queues)
 {
 	const struct hvn_nic *nic = &port->nic;
 
@@ -175,7 +175,10 @@ bind_tx(struct hvn_port *port, struct hvn_txq *txq, struct hvn_channel *ch)
 	txq->agg_bytes = nic->sections.size == 0 ? 0 :
 			 RTE_MIN(nic->sections.size, nic->limits.max_transfer);
 	txq->copybreak = txq->gpa_ok ? port->args.tx_copybreak : UINT32_MAX;
+	txq->hdr_in_section = txq->gpa_ok && nic->sections.size != 0 &&
+			      port->args.tx_header_copy != 0;
 	txq->max_frame = hvn_nic_frame_max(nic);
+	hvn_section_share(txq->pool, &txq->cache, queues);
 	ch->txq = txq;
 }
 
@@ -229,7 +232,7 @@ hvn_queues_bind(struct rte_eth_dev *dev)
 		ch->txq = NULL;
 		ch->park_limit = 0;
 		if (i < nb_tx)
-			bind_tx(port, dev->data->tx_queues[i], ch);
+			bind_tx(port, dev->data->tx_queues[i], ch, nb_tx);
 		if (i < nb_rx)
 			bind_rx(dev, dev->data->rx_queues[i], ch);
 	}
