@@ -228,25 +228,28 @@ test_sections_unique(void **state)
 	enum { QUEUES = 5, SECTIONS = 300 };
 	static uint8_t mem[SECTIONS * 64], seen[SECTIONS];
 	struct hvn_section_cache cache[QUEUES] = { { .n = 0 } };
-	static uint32_t got[QUEUES * 2 * SECTIONS];
+	static uint32_t got[QUEUES * 2 * SECTIONS], who[QUEUES * 2 * SECTIONS];
 	struct hvn_section_pool pool;
 	uint32_t n, k, all;
 
 	(void)state;
 	assert_int_equal(hvn_section_pool_init(&pool, mem, sizeof(mem), 64, SOCKET_ID_ANY), 0);
 	assert_int_equal(pool.count, SECTIONS);
+	for (k = 0; k < QUEUES; k++)
+		cache[k].limit = UINT32_MAX;
 	srand(1);
 	for (uint32_t round = 0; round < 300; round++) {
 		memset(seen, 0, sizeof(seen));
 		for (n = 0; n < SECTIONS; n++) {
-			got[n] = hvn_section_get(&pool, &cache[rand() % QUEUES]);
+			who[n] = (uint32_t)rand() % QUEUES;
+			got[n] = hvn_section_get(&pool, &cache[who[n]]);
 			if (got[n] == UINT32_MAX)
 				break;
 			assert_true(got[n] > 0 && got[n] < SECTIONS);
 			assert_int_equal(seen[got[n]]++, 0);
 		}
 		while (n-- > 0)
-			hvn_section_put(&pool, &cache[rand() % QUEUES], got[n]);
+			hvn_section_put(&pool, &cache[who[n]], got[n]);
 		all = pool.nfree;
 		for (k = 0; k < QUEUES; k++)
 			all += cache[k].n;
@@ -260,6 +263,36 @@ test_sections_unique(void **state)
 	hvn_section_pool_fini(&pool);
 	hvn_section_drain(&pool, &cache[0], 0);
 	assert_int_equal(hvn_section_get(&pool, &cache[0]), UINT32_MAX);
+}
+
+/* No queue takes more than its share, whatever the others leave; the share adds up. */
+static void
+test_section_share(void **state)
+{
+	enum { QUEUES = 4, SECTIONS = 301 };
+	static uint8_t mem[SECTIONS * 64];
+	struct hvn_section_cache cache[QUEUES] = { { .n = 0 } };
+	struct hvn_section_pool pool;
+	uint32_t k, n;
+
+	(void)state;
+	assert_int_equal(hvn_section_pool_init(&pool, mem, sizeof(mem), 64, SOCKET_ID_ANY), 0);
+	for (k = 0; k < QUEUES; k++)
+		hvn_section_share(&pool, &cache[k], QUEUES);
+	for (k = 0; k < QUEUES; k++) {
+		for (n = 0; hvn_section_get(&pool, &cache[k]) != UINT32_MAX; n++)
+			assert_true(n < SECTIONS);
+		assert_int_equal(n, (SECTIONS - 1) / QUEUES);
+		assert_int_equal(cache[k].held, n);
+	}
+	hvn_section_put(&pool, &cache[0], 1);
+	assert_int_equal(hvn_section_get(&pool, &cache[1]), UINT32_MAX);
+	assert_int_equal(hvn_section_get(&pool, &cache[0]), 1);
+	/* More queues than sections: each still gets one. */
+	cache[0] = (struct hvn_section_cache){ .n = 0 };
+	hvn_section_share(&pool, &cache[0], 2 * SECTIONS);
+	assert_int_equal(cache[0].limit, 1);
+	hvn_section_pool_fini(&pool);
 }
 
 static void
@@ -289,6 +322,7 @@ main(void)
 		cmocka_unit_test(test_release_returns_sections),
 		cmocka_unit_test(test_descriptor_counts),
 		cmocka_unit_test(test_sections_unique),
+		cmocka_unit_test(test_section_share),
 		cmocka_unit_test(test_section_sizes),
 	};
 

@@ -43,17 +43,26 @@ hvn_section_pool_fini(struct hvn_section_pool *p)
 uint32_t
 hvn_section_refill(struct hvn_section_pool *p, struct hvn_section_cache *c)
 {
-	uint32_t n;
+	uint32_t n = RTE_MIN(HVN_SECTION_BATCH, (uint32_t)RTE_DIM(c->idx) - c->n);
 
-	if (p->size == 0)
+	if (p->size == 0 || c->held >= c->limit)
 		return c->n;
+	n = RTE_MIN(n, c->limit - c->held);
 	rte_spinlock_lock(&p->lock);
-	n = RTE_MIN(p->nfree, RTE_MIN(HVN_SECTION_BATCH, (uint32_t)RTE_DIM(c->idx) - c->n));
+	n = RTE_MIN(n, p->nfree);
 	p->nfree -= n;
 	memcpy(&c->idx[c->n], &p->free[p->nfree], n * sizeof(c->idx[0]));
 	rte_spinlock_unlock(&p->lock);
 	c->n += n;
+	c->held += n;
 	return c->n;
+}
+
+void
+hvn_section_share(struct hvn_section_pool *p, struct hvn_section_cache *c, uint32_t queues)
+{
+	hvn_section_drain(p, c, 0);
+	c->limit = p->size == 0 ? 0 : RTE_MAX((p->count - 1) / queues, 1u);
 }
 
 void
@@ -65,6 +74,7 @@ hvn_section_drain(struct hvn_section_pool *p, struct hvn_section_cache *c, uint3
 		return;
 	if (p->size == 0) { /* the buffer is gone, and its sections with it */
 		c->n = 0;
+		c->held = 0;
 		return;
 	}
 	rte_spinlock_lock(&p->lock);
@@ -72,4 +82,5 @@ hvn_section_drain(struct hvn_section_pool *p, struct hvn_section_cache *c, uint3
 	p->nfree += n;
 	rte_spinlock_unlock(&p->lock);
 	c->n = keep;
+	c->held -= n;
 }

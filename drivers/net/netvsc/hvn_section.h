@@ -28,6 +28,8 @@ struct hvn_section_pool {
 /** A transmit queue's cache; its owner is the queue's lcore. */
 struct hvn_section_cache {
 	uint32_t n;
+	uint32_t held;   /**< sections of the pool that the queue has: cached or with the host */
+	uint32_t limit;  /**< most of them: the queue's fair share of the pool */
 	uint32_t idx[2 * HVN_SECTION_BATCH];
 };
 
@@ -42,11 +44,20 @@ int hvn_section_pool_init(struct hvn_section_pool *p, void *base, uint64_t len, 
 /** Free the stack; sections still with the host are forgotten (the channel is closed). */
 void hvn_section_pool_fini(struct hvn_section_pool *p);
 
-/** Move up to HVN_SECTION_BATCH sections into @p c; returns how many it holds then. */
+/**
+ * Move up to HVN_SECTION_BATCH sections into @p c, within its share.
+ * @return How many the cache has then.
+ */
 uint32_t hvn_section_refill(struct hvn_section_pool *p, struct hvn_section_cache *c);
 
 /** Move sections back until at most @p keep stay in the cache. */
 void hvn_section_drain(struct hvn_section_pool *p, struct hvn_section_cache *c, uint32_t keep);
+
+/**
+ * Let @p c have at most its share of the pool among @p queues queues; returns what it had
+ * cached. A busy queue cannot starve the others, nor can idle caches hold the whole pool.
+ */
+void hvn_section_share(struct hvn_section_pool *p, struct hvn_section_cache *c, uint32_t queues);
 
 /** Take a section; NVSP_SECTION_NONE (0xffffffff) when there is none. */
 static inline uint32_t

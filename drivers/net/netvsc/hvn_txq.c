@@ -61,7 +61,7 @@ hvn_txq_alloc(struct hvn_txq *txq, uint32_t nb_desc, int socket)
 	txq->nfree = nb_desc;
 	txq->comp_head = 0;
 	txq->comp_tail = 0;
-	txq->cache.n = 0;
+	txq->cache = (struct hvn_section_cache){ .limit = UINT32_MAX };
 	return 0;
 }
 
