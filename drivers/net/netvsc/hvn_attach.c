@@ -179,8 +179,11 @@ hvn_nic_open(struct hvn_nic *nic)
 {
 	int ret;
 
+	/* What stays zero was not reached, and is not undone by hvn_bringup_end(). */
 	nic->asked = false;
 	nic->section_bytes = 0;
+	memset(&nic->rxbuf, 0, sizeof(nic->rxbuf));
+	memset(&nic->limits, 0, sizeof(nic->limits));
 	ret = check_maps(nic);
 	if (ret == 0)
 		ret = open_primary(nic);

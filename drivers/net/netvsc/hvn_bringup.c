@@ -248,7 +248,7 @@ hvn_bringup_end(struct hvn_nic *nic)
 	union hvn_nvsp_msg m;
 
 	/* Nothing after the first revoke is answered: halt first, then both buffers. */
-	if (nic->session.nslots != 0)
+	if (nic->limits.align != 0)
 		hvn_session_halt(&nic->session);
 	if (nic->rxbuf.slots != 0) {
 		hvn_nvsp_build_revoke(&m, NVSP_RXBUF_REVOKE);
