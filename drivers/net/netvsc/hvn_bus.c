@@ -63,6 +63,9 @@ init_port(struct hvn_port *port, struct rte_eth_dev *dev)
 		goto fail_open;
 	}
 	rte_ether_addr_copy(&nic->mac, dev->data->mac_addrs);
+	if (hvn_watch_start(port) != 0)
+		HVN_LOG(WARNING, "%s: no alarm: a dead device is only noticed by control calls",
+			nic->name);
 	return 0;
 fail_open:
 	hvn_port_detach(port);

@@ -44,6 +44,7 @@ hvn_port_attach(struct hvn_port *port)
 	pthread_mutex_lock(&port->event_lock);
 	ret = hvn_nic_open(&port->nic);
 	port->link_changes = 0;
+	port->dead_told = false;
 	pthread_mutex_unlock(&port->event_lock);
 	if (ret != 0)
 		rte_vmbus_unmap_device(port->nic.vmbus);
@@ -236,6 +237,7 @@ dev_close(struct rte_eth_dev *dev)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
+	hvn_watch_stop(port);
 	if (port->started)
 		dev_stop(dev);
 	hvn_port_detach(port);

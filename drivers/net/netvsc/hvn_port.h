@@ -37,6 +37,7 @@ struct hvn_port {
 	struct rte_intr_handle *events;    /**< notes of the session, see hvn_link.c */
 	pthread_mutex_t event_lock;        /**< held while a note is attended or nic.open changes */
 	uint32_t link_changes;             /**< hvn_session_notes.link_changes seen */
+	bool dead_told;                    /**< the application knows that the session died */
 	bool started;
 	bool promisc;
 	bool allmulti;
@@ -113,6 +114,11 @@ int hvn_allmulticast_disable(struct rte_eth_dev *dev);
 /** Watch for notes of the session; without it only link_update() sees changes. */
 int hvn_events_start(struct hvn_port *port);
 void hvn_events_stop(struct hvn_port *port);
+
+/* hvn_watch.c */
+int hvn_watch_start(struct hvn_port *port);
+/** Returns when the watch is not running any more. */
+void hvn_watch_stop(struct hvn_port *port);
 
 /* hvn_stats.c */
 int hvn_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats);

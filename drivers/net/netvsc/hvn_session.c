@@ -49,15 +49,16 @@ wait_begin(const struct hvn_session *s, uint32_t ms)
 	};
 }
 
-/* A rescinded device, or a laboratory host that died, shows on the descriptor. */
-static void
-look_alive(struct hvn_session *s)
+bool
+hvn_session_gone(struct hvn_session *s)
 {
 	struct pollfd p = { .fd = s->uio_fd };
 
-	if (s->uio_fd >= 0 && poll(&p, 1, 0) > 0 &&
-	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
-		hvn_channel_kill(s->ch);
+	if (s->uio_fd < 0 || poll(&p, 1, 0) <= 0 ||
+	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0)
+		return false;
+	hvn_channel_kill(s->ch);
+	return true;
 }
 
 /* Let the channel make progress, then sleep a little; -ETIMEDOUT after the deadline. */
@@ -67,7 +68,7 @@ wait_step(struct hvn_session *s, struct wait *w)
 	struct timespec ts = { .tv_nsec = w->nap_ns };
 
 	if (w->nap_ns >= NAP_LAST_NS)
-		look_alive(s);
+		hvn_session_gone(s);
 	if (hvn_channel_is_dead(s->ch))
 		return -EIO;
 	if (now_ms() >= w->end_ms)

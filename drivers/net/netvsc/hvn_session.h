@@ -135,6 +135,12 @@ int hvn_session_set(struct hvn_session *s, uint32_t oid, const void *buf, uint32
 /** Halt; waits until the host has taken the message. */
 int hvn_session_halt(struct hvn_session *s);
 
+/**
+ * Look at the uio descriptor: a rescinded device shows there, and a laboratory host that
+ * died. Kills the primary channel if so.
+ */
+bool hvn_session_gone(struct hvn_session *s);
+
 /** Answer what the host wants answered (keepalive); does nothing while a request is on. */
 void hvn_session_attend(struct hvn_session *s);
 
