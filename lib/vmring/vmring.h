@@ -149,6 +149,19 @@ vmring_put(struct vmring *r, const void *pkt, uint32_t len)
 	r->pos = vmring_copy_in(r, r->pos, &trailer, sizeof(trailer));
 }
 
+/**
+ * Append one packet like vmring_put(), in one copy: the last 8 of the @p len bytes at
+ * @p pkt are room for the trailer, which is written there first.
+ */
+static inline void
+vmring_put_framed(struct vmring *r, void *pkt, uint32_t len)
+{
+	uint64_t trailer = (uint64_t)r->pos << 32;
+
+	memcpy((uint8_t *)pkt + len - sizeof(trailer), &trailer, sizeof(trailer));
+	r->pos = vmring_copy_in(r, r->pos, pkt, len);
+}
+
 /** Forget all packets that were put since the last publish. */
 static inline void
 vmring_cancel(struct vmring *r)

@@ -54,9 +54,9 @@ receive(uint32_t max)
 
 	if (!hvn_inbound_begin(&ch))
 		return 0;
-	while (n < max && hvn_inbound_next(&ch, &r)) {
+	while (n < max && hvn_inbound_take(&ch, &r, 1)) {
 		assert_true((uint64_t)r.ofs + r.len <= RECV_LEN);
-		hvn_inbound_done(&ch, &r);
+		hvn_inbound_done(&ch, &r, 1);
 		n++;
 	}
 	hvn_inbound_end(&ch);
@@ -315,9 +315,9 @@ expect_order(uint32_t first, uint32_t count)
 
 	assert_true(hvn_inbound_begin(&ch));
 	for (uint32_t i = 0; i < count; i++) {
-		assert_true(hvn_inbound_next(&ch, &r));
+		assert_true(hvn_inbound_take(&ch, &r, 1));
 		assert_int_equal(r.ofs, ranges[first + i].ofs);
-		hvn_inbound_done(&ch, &r);
+		hvn_inbound_done(&ch, &r, 1);
 	}
 	hvn_inbound_end(&ch);
 }
@@ -469,8 +469,8 @@ test_one_walker(void **state)
 	assert_false(hvn_inbound_begin(&ch));
 	hvn_inbound_drain(&ch); /* does nothing: somebody walks */
 	hvn_inbound_flush(&ch);
-	assert_true(hvn_inbound_next(&ch, &r));
-	hvn_inbound_done(&ch, &r);
+	assert_true(hvn_inbound_take(&ch, &r, 1));
+	hvn_inbound_done(&ch, &r, 1);
 	hvn_inbound_end(&ch);
 	assert_int_equal(receive(8), 1);
 	assert_int_equal(take_ack(), 1);

@@ -54,9 +54,9 @@ receive(uint32_t max)
 
 	if (!hvn_inbound_begin(&ch))
 		return 0;
-	while (n < max && hvn_inbound_next(&ch, &r)) {
+	while (n < max && hvn_inbound_take(&ch, &r, 1)) {
 		assert_true((uint64_t)r.ofs + r.len <= RECV_LEN);
-		hvn_inbound_done(&ch, &r);
+		hvn_inbound_done(&ch, &r, 1);
 		n++;
 	}
 	hvn_inbound_end(&ch);
@@ -112,15 +112,15 @@ test_ack_after_last(void **state)
 	rh_publish(&rh);
 	assert_true(hvn_inbound_begin(&ch));
 	for (uint32_t i = 0; i < 3; i++)
-		assert_true(hvn_inbound_next(&ch, &r[i]));
-	assert_false(hvn_inbound_next(&ch, &r[0]));
-	hvn_inbound_done(&ch, &r[2]);
-	hvn_inbound_done(&ch, &r[0]);
+		assert_true(hvn_inbound_take(&ch, &r[i], 1));
+	assert_false(hvn_inbound_take(&ch, &r[0], 1));
+	hvn_inbound_done(&ch, &r[2], 1);
+	hvn_inbound_done(&ch, &r[0], 1);
 	hvn_inbound_end(&ch);
 	no_more_acks();
 	assert_false(hvn_inbound_begin(&ch)); /* nothing new, nothing owed */
 	ch.in_lock = 1;
-	hvn_inbound_done(&ch, &r[1]);
+	hvn_inbound_done(&ch, &r[1], 1);
 	hvn_inbound_end(&ch);
 	assert_int_equal(take_ack(), 5);
 	no_more_acks();
@@ -242,9 +242,9 @@ test_slots_held(void **state)
 		rh_publish(&rh);
 		if (!hvn_inbound_begin(&ch))
 			continue;
-		while (n <= HVN_XFERS && hvn_inbound_next(&ch, &held[n])) {
+		while (n <= HVN_XFERS && hvn_inbound_take(&ch, &held[n], 1)) {
 			if (++n % 2 == 0)
-				hvn_inbound_done(&ch, &held[n - 1]);
+				hvn_inbound_done(&ch, &held[n - 1], 1);
 		}
 		hvn_inbound_end(&ch);
 	}
@@ -253,7 +253,7 @@ test_slots_held(void **state)
 	assert_int_equal(ch.xfer_free_count, HVN_XFERS / 2);
 	ch.in_lock = 1;
 	for (uint32_t i = 0; i < n; i += 2)
-		hvn_inbound_done(&ch, &held[i]);
+		hvn_inbound_done(&ch, &held[i], 1);
 	ch.in_lock = 0;
 	drop_packets(filled);
 	receive(0);

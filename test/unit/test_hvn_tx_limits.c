@@ -340,10 +340,14 @@ test_behind_receive(void **state)
 		th_complete(&t, 32, 1);
 		rh_release(&t.rh);
 	}
-	assert_int_equal(hvn_txq_reclaim(&t.q), 0);
-	assert_int_equal(t.ch.stats.park_drops, parked - 100);
+	for (uint32_t i = 0; hvn_txq_reclaim(&t.q) != 0; i++)
+		assert_true(i < 50); /* each call makes progress */
+	/* Parking was filled, and no more was dropped than stood before the completions. */
+	assert_int_equal(t.ch.park_head - t.ch.park_tail, 100);
+	assert_true(t.ch.stats.park_drops <= parked - 100);
 	th_balance(&t, 0);
 	hvn_inbound_flush(&t.ch);
+	assert_int_equal(t.ch.stats.park_drops + t.ch.stats.stop_drops, parked);
 	th_close(&t);
 }
 

@@ -55,6 +55,7 @@ struct hvn_channel_stats {
 	uint64_t in_messages;     /**< transfer-page packets taken */
 	uint64_t in_bad;          /**< malformed inbound packets, acknowledged where possible */
 	uint64_t park_drops;      /**< frames dropped: parking full */
+	uint64_t stop_drops;      /**< frames dropped: received when the port stopped */
 	uint64_t comp_unknown;    /**< completions that match nothing outstanding */
 	uint64_t ack_deferred;    /**< completions kept because ring or lock was not free */
 	uint64_t signals;         /**< signals sent to the host */

@@ -8,6 +8,7 @@
  * use and ids in acks[] together never exceed HVN_XFERS, so acks[] cannot overflow.
  */
 #include <errno.h>
+#include <string.h>
 
 #include <rte_branch_prediction.h>
 
@@ -24,6 +25,9 @@ enum walk {
 	WALK_END,    /**< nothing left, or no room to remember more */
 };
 
+/** Ranges handled at once where no caller sets the number. */
+#define BATCH 32u
+
 /** Payload bytes of control completions and in-band packets that are kept (send table: 80). */
 #define SMALL_PAYLOAD 128u
 
@@ -35,8 +39,9 @@ struct rx_completion {
 	struct vmbus_pkt_desc desc;
 	struct nvsp_rndis_complete msg;
 	uint8_t pad[NVSP_MSG_SIZE - sizeof(struct nvsp_rndis_complete)];
+	uint64_t trailer;
 } HVW_PACKED;
-HVW_SIZE(rx_completion, 56);
+HVW_SIZE(rx_completion, 64);
 
 static inline uint32_t
 acks_owed(const struct hvn_channel *ch)
@@ -59,7 +64,7 @@ acks_send(struct hvn_channel *ch)
 		.desc = {
 			.type = VMBUS_PKT_COMPLETION,
 			.offset8 = sizeof(pkt.desc) / 8,
-			.len8 = sizeof(pkt) / 8,
+			.len8 = offsetof(struct rx_completion, trailer) / 8,
 		},
 		.msg = { .type = NVSP_RNDIS_COMPLETE, .status = NVSP_STATUS_OK },
 	};
@@ -72,20 +77,20 @@ acks_send(struct hvn_channel *ch)
 		ch->stats.ack_deferred++;
 		return;
 	}
-	if (vmring_free(&ch->out) <= n * vmring_cost(sizeof(pkt)) &&
+	if (vmring_free(&ch->out) <= n * sizeof(pkt) &&
 	    unlikely(vmring_refresh(&ch->out) != 0)) {
 		hvn_channel_kill(ch);
 		hvn_channel_out_unlock(ch);
 		return;
 	}
-	room = (vmring_free(&ch->out) - 1) / vmring_cost(sizeof(pkt));
+	room = (vmring_free(&ch->out) - 1) / sizeof(pkt);
 	if (unlikely(room < n)) {
 		ch->stats.ack_deferred++;
 		n = room;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		pkt.desc.xact = ch->acks[(ch->ack_tail + i) & (HVN_XFERS - 1)];
-		vmring_put(&ch->out, &pkt, sizeof(pkt));
+		vmring_put_framed(&ch->out, &pkt, sizeof(pkt));
 	}
 	vmring_store_relaxed(&ch->ack_tail, ch->ack_tail + n);
 	sig = vmring_publish(&ch->out);
@@ -252,25 +257,84 @@ walk_packet(struct hvn_channel *ch)
 	return ret;
 }
 
-/** Next range of the ring itself. */
-static inline bool
-walk_range(struct hvn_channel *ch, struct hvn_range *r)
-{
-	const struct vmbus_xfer_range *src;
+/** A data packet with one range, as it lies on the ring. */
+struct one_range_pkt {
+	struct vmbus_xfer_hdr hdr;
+	struct vmbus_xfer_range range;
+	struct nvsp_rndis msg;
+} HVW_PACKED;
+HVW_SIZE(one_range_pkt, 48);
 
-	for (;;) {
-		while (ch->cur_next == ch->cur_count) {
-			if (walk_packet(ch) == WALK_END)
-				return false;
+/**
+ * The commonest packet, a well-formed one with a single range, in one copy.
+ *
+ * @return False, with nothing done, when the packet is of another kind.
+ */
+static inline bool
+walk_one_range(struct hvn_channel *ch, struct hvn_range *r)
+{
+	struct one_range_pkt p;
+	uint32_t cost;
+
+	if (ch->in_avail < sizeof(p) + VMBUS_PKT_TRAILER || ch->in.pos + sizeof(p) > ch->in.size)
+		return false;
+	memcpy(&p, ch->in.data + ch->in.pos, sizeof(p));
+	cost = vmring_cost((uint32_t)p.hdr.desc.len8 * 8);
+	if (p.hdr.desc.type != VMBUS_PKT_XFER_PAGES || p.hdr.nranges != 1 ||
+	    p.hdr.desc.offset8 * 8u != offsetof(struct one_range_pkt, msg) ||
+	    cost < sizeof(p) + VMBUS_PKT_TRAILER || cost > ch->in_avail ||
+	    p.hdr.desc.flags != VMBUS_PKT_F_COMPLETION || p.hdr.set_id != NVSP_RXBUF_ID ||
+	    p.msg.type != NVSP_RNDIS || p.msg.channel_type != NVSP_CHANNEL_DATA ||
+	    p.range.len < sizeof(struct rndis_hdr) ||
+	    !hvw_inside(p.range.ofs, p.range.len, ch->recv_len) || !xfer_room(ch))
+		return false;
+	ch->stats.in_messages++;
+	r->ofs = p.range.ofs;
+	r->len = p.range.len;
+	r->xfer = ch->xfer_free[--ch->xfer_free_count];
+	ch->xfers[r->xfer] = (struct hvn_xfer){ .xact = p.hdr.desc.xact, .left = 1 };
+	ch->in_avail -= vmring_skip(&ch->in, &p.hdr.desc);
+	return true;
+}
+
+/** Ranges of the packet being walked; bad ones are done with at once. */
+static inline uint32_t
+walk_current(struct hvn_channel *ch, struct hvn_range *ranges, uint32_t max)
+{
+	uint32_t next = ch->cur_next, n = 0;
+
+	while (n < max && next != ch->cur_count) {
+		const struct vmbus_xfer_range *src = &ch->cur_ranges[next++];
+
+		ranges[n] = (struct hvn_range){
+			.ofs = src->ofs, .len = src->len, .xfer = ch->cur_xfer,
+		};
+		if (likely(src->len != 0)) {
+			n++;
+		} else {
+			ch->stats.in_bad++;
+			hvn_inbound_done(ch, &ranges[n], 1);
 		}
-		src = &ch->cur_ranges[ch->cur_next];
-		vmring_store_relaxed(&ch->cur_next, ch->cur_next + 1);
-		*r = (struct hvn_range){ .ofs = src->ofs, .len = src->len, .xfer = ch->cur_xfer };
-		if (likely(src->len != 0))
-			return true;
-		ch->stats.in_bad++;
-		hvn_inbound_done(ch, r);
 	}
+	vmring_store_relaxed(&ch->cur_next, next);
+	return n;
+}
+
+/** Ranges of the ring itself. */
+static inline uint32_t
+walk_ring(struct hvn_channel *ch, struct hvn_range *ranges, uint32_t max)
+{
+	uint32_t n = 0;
+
+	while (n < max) {
+		if (ch->cur_next != ch->cur_count)
+			n += walk_current(ch, &ranges[n], max - n);
+		else if (walk_one_range(ch, &ranges[n]))
+			n++;
+		else if (walk_packet(ch) == WALK_END)
+			break;
+	}
+	return n;
 }
 
 bool
@@ -296,26 +360,29 @@ hvn_inbound_begin(struct hvn_channel *ch)
 	return true;
 }
 
-bool
-hvn_inbound_next(struct hvn_channel *ch, struct hvn_range *r)
+uint32_t
+hvn_inbound_take(struct hvn_channel *ch, struct hvn_range *ranges, uint32_t max)
 {
-	if (unlikely(ch->park_tail != ch->park_head)) {
-		*r = ch->park[ch->park_tail & (HVN_PARK - 1)];
+	uint32_t n = 0;
+
+	while (unlikely(ch->park_tail != ch->park_head) && n < max) {
+		ranges[n++] = ch->park[ch->park_tail & (HVN_PARK - 1)];
 		vmring_store_relaxed(&ch->park_tail, ch->park_tail + 1);
-		return true;
 	}
-	return walk_range(ch, r);
+	return n + walk_ring(ch, &ranges[n], max - n);
 }
 
 void
-hvn_inbound_done(struct hvn_channel *ch, const struct hvn_range *r)
+hvn_inbound_done(struct hvn_channel *ch, const struct hvn_range *ranges, uint32_t n)
 {
-	struct hvn_xfer *x = &ch->xfers[r->xfer];
+	for (uint32_t i = 0; i < n; i++) {
+		struct hvn_xfer *x = &ch->xfers[ranges[i].xfer];
 
-	if (--x->left != 0)
-		return;
-	ack_queue(ch, x->xact);
-	ch->xfer_free[ch->xfer_free_count++] = r->xfer;
+		if (--x->left != 0)
+			continue;
+		ack_queue(ch, x->xact);
+		ch->xfer_free[ch->xfer_free_count++] = ranges[i].xfer;
+	}
 }
 
 void
@@ -329,33 +396,74 @@ hvn_inbound_end(struct hvn_channel *ch)
 		hvn_channel_signal(ch);
 }
 
-void
-hvn_inbound_drain(struct hvn_channel *ch)
+/** Park ranges for the receive side, or let go of them when it has no room or is absent. */
+static void
+park(struct hvn_channel *ch, const struct hvn_range *ranges, uint32_t n)
 {
-	struct hvn_range r;
-
-	if (!hvn_inbound_begin(ch))
-		return;
-	while (walk_range(ch, &r)) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (ch->park_head - ch->park_tail < ch->park_limit) {
-			ch->park[ch->park_head & (HVN_PARK - 1)] = r;
+			ch->park[ch->park_head & (HVN_PARK - 1)] = ranges[i];
 			vmring_store_relaxed(&ch->park_head, ch->park_head + 1);
 		} else {
 			ch->stats.park_drops++;
-			hvn_inbound_done(ch, &r);
+			hvn_inbound_done(ch, &ranges[i], 1);
 		}
 	}
+}
+
+/** True when the transmit queue has @p enough completions to collect. */
+static inline bool
+reclaimed(const struct hvn_channel *ch, uint32_t enough)
+{
+	return ch->txq != NULL && hvn_txq_waiting(ch->txq) >= enough;
+}
+
+/** Walk for others than the receive side; see hvn_inbound_reclaim(). */
+static void
+drain(struct hvn_channel *ch, uint32_t enough)
+{
+	struct hvn_range ranges[BATCH];
+	uint32_t n, want, parked;
+
+	if (!hvn_inbound_begin(ch))
+		return;
+	do {
+		want = BATCH;
+		parked = ch->park_head - ch->park_tail;
+		if (parked < ch->park_limit)
+			want = RTE_MIN(want, ch->park_limit - parked);
+		else if (reclaimed(ch, enough))
+			break;
+		n = walk_ring(ch, ranges, want);
+		park(ch, ranges, n);
+	} while (n == want);
 	hvn_inbound_end(ch);
+}
+
+void
+hvn_inbound_drain(struct hvn_channel *ch)
+{
+	drain(ch, UINT32_MAX);
+}
+
+void
+hvn_inbound_reclaim(struct hvn_channel *ch, uint32_t enough)
+{
+	drain(ch, enough);
 }
 
 void
 hvn_inbound_flush(struct hvn_channel *ch)
 {
-	struct hvn_range r;
+	struct hvn_range ranges[BATCH];
+	uint32_t n;
 
 	if (!hvn_inbound_begin(ch))
 		return;
-	while (hvn_inbound_next(ch, &r))
-		hvn_inbound_done(ch, &r);
+	do {
+		n = hvn_inbound_take(ch, ranges, BATCH);
+		hvn_inbound_done(ch, ranges, n);
+		ch->stats.stop_drops += n;
+	} while (n == BATCH);
 	hvn_inbound_end(ch);
 }

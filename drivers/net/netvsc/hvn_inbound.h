@@ -19,15 +19,16 @@
 bool hvn_inbound_begin(struct hvn_channel *ch);
 
 /**
- * Next received range: parked ones first, then the ring. Transmit completions and control
+ * Take received ranges: parked ones first, then the ring's. Transmit completions and control
  * messages met on the way are dispatched.
  *
- * @return True with *@p r filled; the caller must hvn_inbound_done() it. False: nothing left.
+ * @return How many of @p max were filled; fewer only when nothing is left. The caller must
+ *   hvn_inbound_done() each.
  */
-bool hvn_inbound_next(struct hvn_channel *ch, struct hvn_range *r);
+uint32_t hvn_inbound_take(struct hvn_channel *ch, struct hvn_range *ranges, uint32_t max);
 
-/** The range was consumed; the last one of its packet queues the packet's completion. */
-void hvn_inbound_done(struct hvn_channel *ch, const struct hvn_range *r);
+/** @p n ranges were consumed; the last one of a packet queues the packet's completion. */
+void hvn_inbound_done(struct hvn_channel *ch, const struct hvn_range *ranges, uint32_t n);
 
 /** Give ring space back, send the completions owed, unlock. */
 void hvn_inbound_end(struct hvn_channel *ch);
@@ -39,7 +40,14 @@ void hvn_inbound_end(struct hvn_channel *ch);
  */
 void hvn_inbound_drain(struct hvn_channel *ch);
 
-/** Drop everything parked or half-walked (port stop); completions are queued. */
+/**
+ * Walk like hvn_inbound_drain() for the transmit queue, but once parking is full stop as soon
+ * as @p enough transmit completions can be collected: frames are dropped only as far as
+ * transmit needs it to go on. The caller is the queue's lcore.
+ */
+void hvn_inbound_reclaim(struct hvn_channel *ch, uint32_t enough);
+
+/** Drop all that was received (port stop), counted as stop_drops; completions are queued. */
 void hvn_inbound_flush(struct hvn_channel *ch);
 
 /** True when the ring holds something not walked yet, or ranges are parked. */

@@ -125,6 +125,8 @@ hvn_tx_queue_release(struct rte_eth_dev *dev, uint16_t qid)
 
 	if (txq == NULL)
 		return;
+	if (txq->ch != NULL)
+		hvn_inbound_drain(txq->ch);
 	if (txq->ch != NULL && hvn_txq_reclaim(txq) != 0) {
 		HVN_LOG(WARNING, "%s: transmit queue %u: the host keeps frames, the session is "
 			"closed to get them back", port->nic.name, qid);

@@ -154,19 +154,18 @@ receive(struct hvn_rxq *rxq, const struct hvn_range *r)
 	return m;
 }
 
-/** Collect up to @p max ranges and start fetching what will be read of them. */
+/** Take up to @p max ranges and start fetching what will be read of them. */
 static inline uint32_t
 gather(struct hvn_rxq *rxq, struct hvn_range *ranges, uint32_t max)
 {
-	uint32_t n = 0;
+	uint32_t n = hvn_inbound_take(rxq->ch, ranges, max);
 
-	while (n < max && hvn_inbound_next(rxq->ch, &ranges[n])) {
-		const uint8_t *msg = rxq->ch->recv + ranges[n].ofs;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *msg = rxq->ch->recv + ranges[i].ofs;
 
 		rte_prefetch0(msg);
 		rte_prefetch0(msg + RTE_CACHE_LINE_SIZE);
 		rte_prefetch0(msg + rxq->layout.data_offset + RNDIS_OFFSET_BASE);
-		n++;
 	}
 	return n;
 }
@@ -189,12 +188,12 @@ hvn_rx_burst(void *arg, struct rte_mbuf **pkts, uint16_t nb_pkts)
 		for (uint32_t i = 0; i < n; i++) {
 			struct rte_mbuf *m = receive(rxq, &ranges[i]);
 
-			hvn_inbound_done(rxq->ch, &ranges[i]);
 			if (likely(m != NULL)) {
 				pkts[done++] = m;
 				bytes += m->pkt_len;
 			}
 		}
+		hvn_inbound_done(rxq->ch, ranges, n);
 	} while (n == want && done < nb_pkts);
 	hvn_inbound_end(rxq->ch);
 	rxq->stats.packets += done;

@@ -29,8 +29,8 @@ static const struct counter tx_counters[] = {
 };
 
 static const struct counter ch_counters[] = {
-	CH(in_messages), CH(in_bad), CH(park_drops), CH(comp_unknown), CH(ack_deferred),
-	CH(signals),
+	CH(in_messages), CH(in_bad), CH(park_drops), CH(stop_drops), CH(comp_unknown),
+	CH(ack_deferred), CH(signals),
 };
 
 static const struct counter session_counters[] = {

@@ -83,6 +83,13 @@ struct hvn_txq {
 
 #define HVN_TX_COMP_ERROR 0x80000000u
 
+/** Completions that wait to be collected; for the queue's lcore. */
+static inline uint32_t
+hvn_txq_waiting(const struct hvn_txq *txq)
+{
+	return vmring_load_relaxed(&txq->comp_head) - txq->comp_tail;
+}
+
 /** Transmit burst (eth_tx_burst_t). */
 uint16_t hvn_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts);
 

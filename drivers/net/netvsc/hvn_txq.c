@@ -13,6 +13,8 @@
 #include "hvn_tx.h"
 #include "hvn_tx_ring.h"
 
+/** Completions that let transmit go on for a while. */
+#define RECLAIM_ENOUGH 32u
 /** mbufs freed in one call. */
 #define FREE_BATCH 64u
 
@@ -147,7 +149,7 @@ hvn_txq_collect(struct hvn_txq *txq)
 uint32_t
 hvn_txq_reclaim(struct hvn_txq *txq)
 {
-	hvn_inbound_drain(txq->ch);
+	hvn_inbound_reclaim(txq->ch, RECLAIM_ENOUGH);
 	hvn_txq_collect(txq);
 	return txq->nb_desc - txq->nfree;
 }
