@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from hvdev.common import TOP
-from hvdev.eal import PLUGIN
+from hvdev.eal import PLUGIN, clean_eal
 from labkit import Host
 from netkit import run as command
 from netkit import tap_names
@@ -66,7 +66,7 @@ def refused(done, *words):
     (("serve", "--nic", "netvsc,queues=0"), ("queues=0",)),
     (("serve", "--nic", "netvsc,colour=red"), ("colour", "known")),
     (("serve", "--nic", "netvsc,queues"), ("queues", "=")),
-    (("serve", "--nic", "netvsc,nvsp=4,queues=4"), ("queues", "nvsp=5")),
+    (("serve", "--nic", "netvsc,nvsp=4,queues=4"), ("=4 contradicts nvsp=4", "nvsp=5")),
     (("serve", "--nic", "netvsc,nvsp=1,mtu=9000"), ("9000", "nvsp=2")),
     (("serve", "--nic", "netvsc,mac=zz"), ("mac=zz", "00:15:5d")),
     (("serve", "--nic", "netvsc,name=a", "--nic", "netvsc,name=a"), ("name=a", "another")),
@@ -83,7 +83,7 @@ def refused(done, *words):
     (("ctl", "--socket", "/no/such/socket", "stats"), ("/no/such/socket",)),
     (("run", "--socket", "/no/such/socket", "--", "ls"), ("/no/such/socket",)),
     (("serve", "--socket", "/no/such/folder/s", "--nic", GEN), ("/no/such/folder/s",)),
-    (("serve", "--socket", "/tmp/" + "x" * 200, "--nic", GEN), ("--socket",)),
+    (("serve", "--socket", "/tmp/" + "x" * 200, "--nic", GEN), ("xxx", "107")),
 ], ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else None)
 def test_refused(hvsim, args, words):
     refused(hvsim(*args), *words)
@@ -188,12 +188,13 @@ def test_other_dpdk_is_refused(build, tmp_path):
     try:
         plugin.write_bytes((build / "drivers/net/netvsc" / PLUGIN).read_bytes())
         done = subprocess.run(
-            ["dpdk-testpmd", "-l", "0", "--no-huge", "--no-pci", "-m", "64", "--in-memory",
-             "--no-telemetry", "-d", str(plugin), "--", "--help"],
+            ["dpdk-testpmd", "-l", "0", "--no-huge", "--no-pci", "-m", "64", "--no-telemetry",
+             "--file-prefix", f"hvnet{os.getpid()}-9998", "-d", str(plugin), "--", "--help"],
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=60, check=False,
             env=dict(os.environ, LD_PRELOAD=str(tmp_path / "v.so")))
     finally:
         host.close()
+        clean_eal(f"hvnet{os.getpid()}-9998")
     lines = [x for x in done.stdout.splitlines() if "99.03" in x and "22.11" in x]
     assert lines, done.stdout

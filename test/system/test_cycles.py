@@ -49,6 +49,9 @@ def cycle(run, guest, counts):
     wait_for(lambda: run.host.stats()[0]["wire"]["tx_frames"] > before, 5,
              f"traffic with {counts} queues")
     guest.command("stop")
+    session = run.host.stats()[0]["session"]
+    assert session["channels"] >= max(counts), (counts, session)
+    assert session["rss_channels"] in ((0, 1) if counts[0] == 1 else (counts[0],)), session
 
 
 def test_reconfigure(lab):
