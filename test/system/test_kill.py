@@ -102,3 +102,20 @@ def outlives_host(guest):
                 break
     status = guest.talk.quit(40.0)
     assert 0 <= status < 128, f"guest ended with {status}: {guest.text()[-2000:]}"
+
+
+def test_removal_event(lab):
+    """Without a command the guest hears within seconds that its device is gone, and closes."""
+    with lab([NIC], queues=4, poll="adaptive") as run:
+        guest = run.start()
+        guest.command("start")
+        run.host.kill()
+        wait_for(lambda: guest.talk.read(0.1) is None or "removal event" in guest.text(), 5,
+                 "device removal event")
+        wait_for(lambda: guest.talk.read(0.1) is None or "Closing ports" in guest.text(), 5,
+                 "port closed by testpmd")
+        time.sleep(0.5)
+        assert guest.command("show port summary all")
+        assert 0 <= guest.quit() < 128, guest.text()[-2000:]
+        run.start_host()
+        passes_traffic(run)
