@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_prefetch.h>
 
 #include <hvwire/cursor.h>
 
@@ -27,6 +28,8 @@ enum walk {
 
 /** Ranges handled at once where no caller sets the number. */
 #define BATCH 32u
+/** Bytes of the ring fetched ahead of the walk: four packets with one range. */
+#define RING_AHEAD 320u
 
 /** Payload bytes of control completions and in-band packets that are kept (send table: 80). */
 #define SMALL_PAYLOAD 128u
@@ -278,6 +281,7 @@ walk_one_range(struct hvn_channel *ch, struct hvn_range *r)
 
 	if (ch->in_avail < sizeof(p) + VMBUS_PKT_TRAILER || ch->in.pos + sizeof(p) > ch->in.size)
 		return false;
+	rte_prefetch0(ch->in.data + ch->in.pos + RING_AHEAD);
 	memcpy(&p, ch->in.data + ch->in.pos, sizeof(p));
 	cost = vmring_cost((uint32_t)p.hdr.desc.len8 * 8);
 	if (p.hdr.desc.type != VMBUS_PKT_XFER_PAGES || p.hdr.nranges != 1 ||
@@ -360,16 +364,34 @@ hvn_inbound_begin(struct hvn_channel *ch)
 	return true;
 }
 
+/**
+ * Fetch the outbound lines that the completions of @p n packets will fill: the host has
+ * read them last. The position is a hint only, other producers may move it.
+ */
+static inline void
+prefetch_acks(const struct hvn_channel *ch, uint32_t n)
+{
+	uint32_t pos = vmring_load_relaxed(&ch->out.pos);
+
+	for (uint32_t i = 0; i < n; i++) {
+		rte_prefetch0_write(ch->out.data + pos);
+		pos = vmring_step(&ch->out, pos, sizeof(struct rx_completion));
+	}
+}
+
 uint32_t
 hvn_inbound_take(struct hvn_channel *ch, struct hvn_range *ranges, uint32_t max)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, slots = ch->xfer_free_count;
 
 	while (unlikely(ch->park_tail != ch->park_head) && n < max) {
 		ranges[n++] = ch->park[ch->park_tail & (HVN_PARK - 1)];
 		vmring_store_relaxed(&ch->park_tail, ch->park_tail + 1);
 	}
-	return n + walk_ring(ch, &ranges[n], max - n);
+	n += walk_ring(ch, &ranges[n], max - n);
+	if (ch->xfer_free_count < slots)
+		prefetch_acks(ch, slots - ch->xfer_free_count);
+	return n;
 }
 
 void
