@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hvdev import eal, lab, pmdparse
 from hvdev.common import Fail, remove_tree
-from hvdev.pmdtalk import Testpmd
+from hvdev.pmdtalk import PROMPT, Testpmd
 
 DRIVER_NAMES = {"ours": "net_hv_netvsc", "upstream": "net_netvsc"}
 
@@ -233,6 +233,20 @@ class Guest:
     def command(self, words, timeout=30.0):
         """A testpmd command's output."""
         return self.talk.command(words, timeout)
+
+    def answers(self, words, timeout=30.0):
+        """Whether a prompt follows a command, if other threads print too; False at the end."""
+        seen = len(self.talk.text)
+        try:
+            os.write(self.talk.fd, (words + "\n").encode())
+        except OSError:
+            return False
+        deadline = time.monotonic() + timeout
+        while PROMPT not in self.talk.text[seen:]:
+            if self.talk.read(0.2) is None:
+                return False
+            assert time.monotonic() < deadline, f"no prompt after '{words}': {self.text()[-2000:]}"
+        return True
 
     def text(self):
         """Everything testpmd printed."""
