@@ -132,7 +132,9 @@ def test_nic_already_taken(lab):
         assert second.talk.proc.wait(60) not in (0, None)
         while second.talk.read(0.2):
             pass
-        assert "hvsim: " in second.text() or "busy" in second.text().lower(), second.text()
+        lines = [x for x in run.host.text().splitlines() if "is taken by process" in x]
+        assert len(lines) == 1 and lines[0].startswith("hvsim: NIC netvsc0 "), run.host.text()
+        assert str(first.pid()) in lines[0] and "another NIC" in lines[0]
         assert first.command("show port stats 0")
         first.command("start")
         first.command("stop")

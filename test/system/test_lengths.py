@@ -15,7 +15,8 @@ from netkit import run as command
 from netkit import tap_names
 
 # devargs that choose how frames are sent.
-OURS = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0", "mixed": "tx_copybreak=0,tx_header_copy=1"}
+OURS = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0",
+        "mixed": "tx_copybreak=0,tx_header_copy=1"}
 UPSTREAM = {"section": "tx_copybreak=1514", "gpa": "tx_copybreak=0"}
 # The NICs' addresses: frames come in before testpmd has switched the filter off.
 MACS = (b"\0\x15\x5d\0\0\x0a", b"\0\x15\x5d\0\0\x0b")
@@ -59,7 +60,8 @@ def lengths(lab, folder, driver, queues, transport, memory, devargs):
         write_pcap(folder / f"{side}-in.pcap", frames)
         (folder / f"{side}-in.pcap").chmod(0o644)
         nics.append(f"netvsc,queues={queues},mac={mac.hex(':')},"
-                    f"wire=pcap:in={folder}/{side}-in.pcap:out={folder}/{side}-out.pcap:rate={RATE}:delay={1000 + 25 * queues}")
+                    f"wire=pcap:in={folder}/{side}-in.pcap"
+                    f":out={folder}/{side}-out.pcap:rate={RATE}:delay={1000 + 25 * queues}")
     # Upstream empties its ring into one of rxd entries at once and drops what is beyond.
     args = ("--rxd=2048", "--txd=2048") if driver == "upstream" else ()
     with lab(nics, driver=driver, memory=memory, args=args, user=memory.endswith("no-huge"),
