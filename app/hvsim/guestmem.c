@@ -168,17 +168,20 @@ guestmem_map(struct guestmem *gm, int owner, uint64_t va, uint64_t len, int fd, 
 	struct statfs fs;
 	struct extent *e;
 	uint8_t *host;
+	uint64_t page;
 
 	if (gm->mode == GUESTMEM_NONE)
 		return 0;
-	if (len > UINT64_MAX - gm->base_page)
-		return -EINVAL;
-	len = (len + gm->base_page - 1) & ~(gm->base_page - 1);
-	if (len == 0 || va + len < va || ofs + len < ofs || ofs + len > INT64_MAX ||
-	    va % gm->base_page != 0)
-		return -EINVAL;
 	if (fstatfs(fd, &fs) != 0)
 		return -errno;
+	page = fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : gm->base_page;
+	if (len > UINT64_MAX - page)
+		return -EINVAL;
+	/* The kernel maps whole pages of the file, and takes nothing less back. */
+	len = (len + page - 1) & ~(page - 1);
+	if (len == 0 || va + len < va || ofs + len < ofs || ofs + len > INT64_MAX ||
+	    va % page != 0)
+		return -EINVAL;
 	guestmem_unmap(gm, owner, va, len);
 	host = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
 		    (off_t)ofs);
@@ -195,7 +198,7 @@ guestmem_map(struct guestmem *gm, int owner, uint64_t va, uint64_t len, int fd, 
 		.va = va,
 		.len = len,
 		.host = host,
-		.page = fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : gm->base_page,
+		.page = page,
 		.owner = owner,
 		.framed = gm->mode != GUESTMEM_PA || fs.f_type != HUGETLBFS_MAGIC,
 	};

@@ -261,6 +261,52 @@ test_pa_find_and_release(void **state)
 	guestmem_destroy(gm);
 }
 
+/* Mappings of this process whose file has @p name in its name. */
+static unsigned int
+mappings_of(const char *name)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned int n = 0;
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) != NULL)
+		n += strstr(line, name) != NULL;
+	fclose(f);
+	return n;
+}
+
+/* A guest names less than its huge page: the host has, repairs and gives back all of it. */
+static void
+test_part_of_hugepage(void **state)
+{
+	struct sigaction sa = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
+	struct sigaction old;
+	int fd;
+
+	(void)state;
+	if (free_hugepages() < 4)
+		skip();
+	fd = memfd_create("huge-part", MFD_CLOEXEC | MFD_HUGETLB);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 2 * HUGE_PAGE), 0);
+	fault_gm = guestmem_create(GUESTMEM_VA);
+	assert_int_equal(guestmem_map(fault_gm, 1, VA + PAGE, PAGE, fd, 0), -EINVAL);
+	assert_int_equal(guestmem_map(fault_gm, 1, VA, HUGE_PAGE + PAGE, fd, 0), 0);
+	assert_int_equal(guestmem_bytes(fault_gm), 2 * HUGE_PAGE);
+	guestmem_unmap(fault_gm, 1, VA, PAGE);
+	assert_int_equal(guestmem_bytes(fault_gm), HUGE_PAGE);
+	guestmem_drop(fault_gm, 1);
+	assert_int_equal(mappings_of("huge-part"), 0);
+	assert_int_equal(guestmem_map(fault_gm, 1, VA, PAGE, fd, 0), 0);
+	sigaction(SIGBUS, &sa, &old);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(page_at(fault_gm, 1, VA), 0);
+	sigaction(SIGBUS, &old, NULL);
+	close(fd);
+	guestmem_destroy(fault_gm);
+}
+
 static void
 test_many_extents(void **state)
 {
@@ -293,6 +339,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_file_cut_short),
 		cmocka_unit_test(test_pa_find_and_release),
+		cmocka_unit_test(test_part_of_hugepage),
 		cmocka_unit_test(test_many_extents),
 	};
 
