@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from hvdev import eal, lab, pmdparse
-from hvdev.common import Fail, remove_tree
+from hvdev.common import Fail, is_root, remove_tree
 from hvdev.pmdtalk import PROMPT, Testpmd
 
 DRIVER_NAMES = {"ours": "net_hv_netvsc", "upstream": "net_netvsc"}
@@ -90,11 +90,12 @@ class Host(lab.Lab):
 
     def __init__(self, build, nics, options, user=False):
         super().__init__(build, nics, options)
-        self.user = user
+        # Whoever is no root is the ordinary user already.
+        self.user = user and is_root()
         # The host's run folder then lies in ours, where what is left can be seen.
         self.env = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder))
         self.proc = None
-        if user:
+        if self.user:
             self.lend_to_user()
         self.log = self.folder / "host.log"
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from hvdev.common import TOP
+from hvdev.common import TOP, is_root
 from hvdev.eal import PLUGIN, clean_eal
 from labkit import Host
 from netkit import run as command
@@ -80,6 +80,7 @@ def refused(done, *words):
     (("--nic", GEN, "--", "no-such-command-at-all"), ("no-such-command-at-all",)),
     (("--nic", GEN, "--", "/etc/passwd"), ("/etc/passwd",)),
     (("ctl", "stats"), ("serve",)),
+    (("ctl", "statistics"), ("statistics", "info, stats, violations or link")),
     (("ctl", "--socket", "/no/such/socket", "stats"), ("/no/such/socket",)),
     (("run", "--socket", "/no/such/socket", "--", "ls"), ("/no/such/socket",)),
     (("serve", "--socket", "/no/such/folder/s", "--nic", GEN), ("/no/such/folder/s",)),
@@ -89,6 +90,7 @@ def test_refused(hvsim, args, words):
     refused(hvsim(*args), *words)
 
 
+@pytest.mark.skipif(not is_root(), reason="needs root")
 def test_tap_name_in_use(hvsim):
     name = tap_names()[0]
     command("ip", "tuntap", "add", name, "mode", "tap")
@@ -194,7 +196,7 @@ def test_other_dpdk_is_refused(build, tmp_path):
              "--file-prefix", f"hvnet{os.getpid()}-9998", "-d", str(plugin), "--", "--help"],
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=60, check=False,
-            env=dict(os.environ, LD_PRELOAD=str(tmp_path / "v.so")))
+            env=dict(host.env, LD_PRELOAD=str(tmp_path / "v.so")))
     finally:
         host.close()
         clean_eal(f"hvnet{os.getpid()}-9998")

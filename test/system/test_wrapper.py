@@ -45,6 +45,17 @@ def test_variants(build, tmp_path, args):
     assert wrapper(build, tmp_path, *args)["violations"] == []
 
 
+def test_bench_upstream(build, tmp_path):
+    out = tmp_path / "bench.json"
+    argv = [str(TOP / "devtools/bench"), "--build", str(build), "--only", "txonly-*",
+            "--pairs", "1", "--time", "0.5", "--json", str(out)]
+    done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL, timeout=120, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    row, = json.loads(out.read_text())["rows"]
+    assert row["ours_cycles"] > 0 and row["upstream_cycles"] > 0 and row["pairs"] == 1
+
+
 def test_default_run_upstream(build, tmp_path):
     result = wrapper(build, tmp_path, "--driver", "upstream")
     assert result["driver"] == "upstream"
