@@ -25,7 +25,7 @@ is_root() { [ "${ROOT:-yes}" = yes ]; }
 
 def shell(part, script, cwd, **env):
     """Run a script after a part of setup has been read in."""
-    text = PRELUDE + f". {LIB}/setup-{part}.sh\n" + script
+    text = PRELUDE + f". '{LIB}/setup-{part}.sh'\n" + script
     return subprocess.run(["bash", "-c", text], text=True, cwd=cwd, stdin=subprocess.DEVNULL,
                           env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **env},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout

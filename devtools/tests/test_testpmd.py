@@ -100,13 +100,17 @@ def test_violation_fails_the_run_of_our_driver(run):
 def test_no_packets_is_a_failure(run):
     done = run("--mode", "rxonly", FAKE_ARGS=",no-rx=1")
     assert done.returncode == 1 and "no packet flowed" in done.stderr
+    done = run("--wire", "loop", FAKE_ARGS=",no-rx=1")
+    assert done.returncode == 1 and "add --mode txonly" in done.stderr
 
 
 @pytest.mark.parametrize("args, env, words", [
     (["--", "--bogus"], {}, "--bogus"),
     ([], {"FAKE_ERROR": "tap hv0 is in use; choose another name"}, "hv0 is in use"),
     (["--queues", "65"], {}, "from 1 to 64"), (["--wire", "fast"], {}, "unknown wire 'fast'"),
-    (["--time", "0"], {}, "--time")])
+    (["--time", "0"], {}, "--time"),
+    (["--mode", "foo"], {}, "--mode foo"),
+    (["--json", "/no/such/folder/x.json"], {}, "/no/such/folder/x.json")])
 def test_error_is_one_line(run, args, env, words):
     done = run(*args, **env)
     assert done.returncode == 1 and words in done.stderr

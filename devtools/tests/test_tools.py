@@ -5,10 +5,11 @@
 import os
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from hvdev import common, eal, lab, pmdparse, suites
+from hvdev import build, common, eal, lab, pmdparse, pmdtalk, suites
 
 STOP = """
   ------- Forward Stats for RX Port= 0/Queue= 0 -> TX Port= 0/Queue= 0 -------
@@ -96,6 +97,50 @@ def test_eal_leftovers_of_the_dead_only(tmp_path, monkeypatch):
     monkeypatch.setattr(eal, "huge_mounts", lambda: [str(tmp_path)])
     eal.clean_stale()
     assert [p.name for p in tmp_path.iterdir()] == [f"hvnet{os.getpid()}map_0"]
+
+
+@pytest.mark.parametrize("name", ["with space", "with:colon"])
+def test_build_folder_the_loader_cannot_take_is_refused_at_once(tmp_path, name):
+    with pytest.raises(common.Fail, match="--build"):
+        build.make_folder(tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_build_folder_that_cannot_be_made():
+    with pytest.raises(common.Fail, match="/proc/x: .*--build"):
+        build.make_folder(Path("/proc/x"))
+
+
+def test_need_writable_leaves_nothing(tmp_path):
+    common.need_writable("--json", tmp_path / "new.json")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "old.json").write_text("x")
+    common.need_writable("--json", tmp_path / "old.json")
+    assert (tmp_path / "old.json").read_text() == "x"
+
+
+def test_no_private_place_says_why(monkeypatch, tmp_path):
+    tmp_path.chmod(0o777)
+    monkeypatch.setattr(common, "private_places", lambda: [tmp_path])
+    with pytest.raises(common.Fail, match="everybody may write"):
+        common.need_private_place()
+
+
+def test_ordinary_user_gets_a_runtime_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(eal, "is_root", lambda: False)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    assert eal.environment(tmp_path)["XDG_RUNTIME_DIR"] == str(tmp_path)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
+    assert eal.environment(tmp_path) is None
+
+
+def test_first_complaint_of_eal_is_named():
+    talk = pmdtalk.Testpmd(["true"])
+    talk.text = ("EAL: Detected CPU lcores: 2\nEAL: Error creating '/x': Permission denied\n"
+                 "EAL: Cannot create runtime directory\nEAL: Error - exiting with code: 1\n"
+                 "  Cause: Cannot init EAL: Invalid argument\n")
+    assert talk.last_line() == "EAL: Error creating '/x': Permission denied"
+    talk.close()
 
 
 def test_unknown_wire_is_named():

@@ -36,7 +36,6 @@ def configure(folder, options, env=None):
     fresh = not (folder / "build.ninja").is_file()
     if not fresh and not options:
         return
-    folder.mkdir(parents=True, exist_ok=True)
     log = folder / "setup.log"
     argv = [meson_command(), "setup", str(folder), *options]
     if not fresh:
@@ -45,12 +44,26 @@ def configure(folder, options, env=None):
         raise Fail(f"meson setup failed: {cause(log, ['ERROR'])} (all of it: {log})")
 
 
+def make_folder(folder):
+    """Make the build folder; refuse one that hvsim could not run from."""
+    if set(str(folder)) & set(" :"):
+        raise Fail(f"build folder '{folder}': the loader preloads nothing from a path with spaces "
+                   "or colons; name another folder with --build")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / ".lock", "w", encoding="utf-8"):
+            pass
+    except OSError as exc:
+        raise Fail(f"build folder {folder}: {exc.strerror}; name another with --build, or build "
+                   "as its owner") from exc
+
+
 def build(folder, options=(), env=None, targets=()):
     """Configure if needed and compile (all by default); one user of a build folder at a time.
 
     `targets` are ninja's, or a function that names them once the folder is configured.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     start = time.monotonic()
     with open(folder / ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -48,6 +48,23 @@ def private_places():
     return places + ([Path(home) / ".cache"] if home else [])
 
 
+def need_private_place():
+    """Fail before the long work when private_dir() could make no folder."""
+    remove_tree(private_dir("test"))
+
+
+def need_writable(option, path):
+    """Fail before the long work when the file that an option names cannot be written."""
+    fresh = not os.path.exists(path)
+    try:
+        with open(path, "a", encoding="utf-8"):
+            pass
+        if fresh:
+            os.unlink(path)
+    except OSError as exc:
+        raise Fail(f"{option} {path}: {exc.strerror}; name a file you may write") from exc
+
+
 def private_dir(kind):
     """Make a folder of mode 0700 below no world-writable one; the caller removes it.
 
@@ -62,8 +79,9 @@ def private_dir(kind):
                 return Path(tempfile.mkdtemp(prefix=f"hvnet-{os.getpid()}-{kind}-", dir=place))
         except OSError:
             continue
-    raise Fail("no folder for the plugin that is safe from others; tried "
-               + ", ".join(map(str, private_places())) + "; set HOME to one of your own")
+    raise Fail("no folder for the plugin, which DPDK refuses below one that everybody may write; "
+               "tried " + ", ".join(map(str, private_places()))
+               + "; set HOME to a folder of your own that is not below such a one")
 
 
 def stale_private_dirs():

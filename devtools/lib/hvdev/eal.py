@@ -124,6 +124,16 @@ class Plugin:
         remove_tree(self.folder)
 
 
+def environment(folder):
+    """Environment of a guest: an ordinary user's EAL gets a runtime folder of its own.
+
+    Without one it would be /tmp/dpdk, which belongs to whoever ran a DPDK program first.
+    """
+    if is_root() or os.environ.get("XDG_RUNTIME_DIR"):
+        return None
+    return dict(os.environ, XDG_RUNTIME_DIR=str(folder))
+
+
 def clean_eal(prefix):
     """Remove what an EAL with this file prefix left: hugepage files, runtime folder."""
     for mount in huge_mounts():

@@ -59,7 +59,9 @@ class Testpmd:
                            + self.last_line())
             text = self.read(left)
             if text is None:
-                raise Fail(f"testpmd ended at {what}: {self.last_line()}")
+                line = self.last_line()
+                raise Fail(line if line.startswith("hvsim: ") else
+                           f"testpmd ended at {what}: {line}")
             got += text
         return got[:-len(PROMPT)]
 
@@ -74,13 +76,15 @@ class Testpmd:
     def last_line(self):
         """The line of the output that says best what went wrong."""
         lines = [x.strip() for x in self.text.splitlines() if x.strip() and PROMPT not in x]
+        # EAL's first complaint is the cause, all others are what came of it.
+        first = r"^EAL: (Error|Cannot)(?! - exiting)"
         for words in (r"^hvsim: ", r"unrecognized option|HV_NETVSC: .*(fail|refus|cannot)",
-                      r"^Cause: ",
+                      first, r"^Cause: ",
                       r"error|fail|cannot|refus|no such|unable|invalid"):
             found = [x for x in lines if re.search(words, x, re.I)
                      and "exiting with code" not in x]
             if found:
-                return found[-1][:300]
+                return found[0 if words == first else -1][:300]
         return (lines or ["no output"])[-1][:300]
 
     def quit(self, timeout=20.0):

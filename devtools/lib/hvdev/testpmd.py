@@ -11,7 +11,8 @@ import time
 
 from hvdev import build as builder
 from hvdev import eal, lab, pmdparse
-from hvdev.common import Fail, build_dir, own_time, run_main, say
+from hvdev.common import (Fail, build_dir, need_private_place, need_writable, own_time,
+                          run_main, say)
 from hvdev.pmdtalk import Testpmd
 
 DRIVERS = {"ours": "net_hv_netvsc", "upstream": "net_netvsc"}
@@ -77,7 +78,7 @@ def assisted(driver):
 def testpmd_argv(args, queues, memory, cores, plugin):
     """The guest's command line."""
     argv = ["dpdk-testpmd", *cores, "--file-prefix", f"hvnet{os.getpid()}",
-            "--no-telemetry", *memory.args]
+            "--no-telemetry", "--no-pci", *memory.args]
     if plugin is not None:
         argv += ["-d", str(plugin.path)]
     return argv + ["--", "-i", "--nb-cores=1", f"--rxq={queues}", f"--txq={queues}",
@@ -125,7 +126,10 @@ def forward(talk, seconds, mode):
 
 
 def check_driver(talk, args):
-    """The port must belong to the driver that was asked for."""
+    """The port and its forwarding must be what was asked for."""
+    if f"Invalid {args.mode} packet forwarding mode" in talk.text:
+        raise Fail(f"--mode {args.mode}: testpmd knows no such forwarding mode; use for example "
+                   "io, mac, macswap, rxonly, txonly or icmpecho")
     got = pmdparse.driver_name(talk.command("show port info 0"))
     if got != DRIVERS[args.driver]:
         raise Fail(f"port 0 belongs to {got or 'no driver'}, not to {DRIVERS[args.driver]}: "
@@ -166,7 +170,7 @@ def run(args, build, queues):
         argv = host.argv(testpmd_argv(args, queues, memory, cores, plugin))
         say(f"run: {DRIVERS[args.driver]}, wire {args.wire_spec}, {args.mode}, "
             f"{queues} queues, host {args.host}; {memory.text()}")
-        talk = Testpmd(argv)
+        talk = Testpmd(argv, eal.environment(host.folder))
         result = measure(args, talk, host)
         status = talk.quit()
         if status != 0:
@@ -204,12 +208,22 @@ def table(args, result):
                                          if downloads else ""))
 
 
+def remedy(wire):
+    """What helps when nothing came over a wire."""
+    kind = wire.split(":")[0]
+    if kind == "tap":
+        return "send something into the interface while the run lasts, or try --wire gen"
+    if kind in ("loop", "sink", "pair"):
+        return f"{kind} sends nothing by itself: add --mode txonly, or try --wire gen"
+    return "try --wire gen"
+
+
 def verdict(args, result):
     """0 when packets flowed and our driver kept the protocol, else 1 with the reason."""
     flowed = result["tx_packets"] if args.mode in ("txonly", "flowgen") else result["rx_packets"]
     if flowed == 0:
         raise Fail(f"no packet flowed in {args.time:g} s over wire {args.wire_spec}; "
-                   "the host's view: hvsim ctl stats, or try --wire gen")
+                   + remedy(args.wire_spec))
     if args.driver == "ours" and result["violations"]:
         raise Fail(f"{len(result['violations'])} kinds of protocol violation, the first is "
                    f"{result['violations'][0]['name']}; --host lenient shows all of them")
@@ -221,6 +235,9 @@ def main():
     args = parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     build = build_dir(args.build)
+    if args.json:
+        need_writable("--json", args.json)
+    need_private_place()
     builder.build(build, builder.sdk_options(args.driver_sdk))
     queues, reason = choose_queues(args, build)
     result = {"nic": args.nic, "driver": args.driver, "queues": queues,
