@@ -17,7 +17,7 @@ import sys
 
 from hvdev import build as builder
 from hvdev import eal, testpmd
-from hvdev.common import Fail, build_dir, run_main, say
+from hvdev.common import Fail, build_dir, need_private_place, need_writable, run_main, say
 
 SIZES = {"rxonly": [64], "txonly": [64], "io": [64, 1500]}
 
@@ -83,7 +83,7 @@ def parse_args():
 def run_once(args, build, row, driver):
     """One run; returns testpmd's result."""
     one = argparse.Namespace(driver=driver, wire_spec=row.wire, mode=row.case, host="polling",
-                             poll=args.poll, time=args.time, no_huge=False,
+                             poll=args.poll, expect=None, time=args.time, no_huge=False,
                              extra=[f"--txpkts={row.size}"] if row.case == "txonly" else [])
     quiet = io.StringIO()
     with contextlib.redirect_stdout(quiet):
@@ -135,6 +135,9 @@ def main():
             say(row.name)
         return 0
     build = build_dir(args.build)
+    if args.json:
+        need_writable("--json", args.json)
+    need_private_place()
     builder.build(build, builder.sdk_options(args.driver_sdk))
     say(f"polling host, looks every {args.poll} us; {args.queues} queues; {args.pairs} pairs of "
         f"{args.time:g} s; cycles per packet: median (least..most)")
