@@ -31,6 +31,8 @@ const char cli_help[] =
 	"                nvsp=1|2|4|5|6|6.1 mtu= ring=BYTES section=BYTES slots= ranges=\n"
 	"                ppi=csum-hash|hash-csum|csum|none|unknown|mix rss= speed= packets=\n"
 	"                align= hash-udp=0|1\n"
+	"                SPEC is KIND[:KEY=VALUE]... such as tap:name=hv0, gen:size=64, loop,\n"
+	"                pair:id=a, pcap:in=FILE or sink (default)\n"
 	"  --mode strict|lenient|polling   what violations cost; polling is for benchmarks\n"
 	"  --gpa pa|va|none      how guest-physical addresses are understood (root: pa)\n"
 	"  --poll busy|adaptive|USEC   how often to look for signals (polling: at the rings)\n"
@@ -244,6 +246,7 @@ parse_option(struct cli *cli, int opt, const char *value, char *err, size_t errl
 static int
 check_verb(const struct cli *cli, bool dashes, char *err, size_t errlen)
 {
+	static const char *const ctl_verbs[] = { "info", "stats", "violations", "link", NULL };
 	bool host = cli->verb == CLI_LAB || cli->verb == CLI_SERVE;
 
 	if (cli->verb == CLI_LAB && cli->cmd[0] != NULL && !dashes)
@@ -267,6 +270,9 @@ check_verb(const struct cli *cli, bool dashes, char *err, size_t errlen)
 		snprintf(err, errlen, "run needs a command after --");
 	else if (cli->verb == CLI_CTL && cli->cmd[0] == NULL)
 		snprintf(err, errlen, "ctl needs a verb: info, stats, violations or link");
+	else if (cli->verb == CLI_CTL && word_index(cli->cmd[0], ctl_verbs) < 0)
+		snprintf(err, errlen, "unknown verb %s; use info, stats, violations or link",
+			 cli->cmd[0]);
 	else
 		return 0;
 	return -EINVAL;

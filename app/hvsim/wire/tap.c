@@ -222,8 +222,8 @@ tap_refuse(const char *name, uint32_t queue, int error, const struct wire_err *e
 		return wire_fail(err, "creating TAP interface %s needs CAP_NET_ADMIN; "
 				 "run as root or choose another wire", name);
 	if (error == EBUSY || error == EEXIST)
-		return wire_fail(err, "an interface named %s exists; choose another name "
-				 "or remove it with: ip link del %s", name, name);
+		return wire_fail(err, "an interface named %s exists; choose another name, "
+				 "or if it is a TAP of yours: ip link del %s", name, name);
 	if (error == EMFILE || error == ENFILE)
 		return wire_fail(err, "no descriptor left for queue %u of TAP interface %s; "
 				 "raise 'ulimit -n' or use fewer queues", queue, name);
