@@ -2,6 +2,7 @@
 # Copyright (c) 2026 hvnet contributors
 """devtools/testpmd around a stand-in for the host: table, JSON, verdicts, clean-up."""
 
+import argparse
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdev import common
+from hvdev import common, testpmd
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -95,6 +96,16 @@ def test_violation_fails_the_run_of_our_driver(run):
     done = run(FAKE_VIOLATIONS='{"name": "ring-write-index", "count": 2}')
     assert done.returncode == 1 and "ring-write-index 2" in done.stdout
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+
+
+def test_cycles_of_a_few_packets_are_not_shown(capsys):
+    result = {"queues": 1, "queues_reason": "asked for", "assisted": False, "rx_ring": 1,
+              "tx_ring": 1, "rx_packets": 3, "tx_packets": 3, "mpps": 0.0,
+              "cycles_per_packet": 5644503.0, "drops": {}, "violations": []}
+    testpmd.table(argparse.Namespace(driver="ours"), result)
+    assert "5644503" not in capsys.readouterr().out
+    testpmd.table(argparse.Namespace(driver="ours"), {**result, "mpps": 0.5})
+    assert "5644503" in capsys.readouterr().out
 
 
 def test_no_packets_is_a_failure(run):
