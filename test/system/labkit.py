@@ -306,7 +306,7 @@ class Lab:
             opts += ["--expect", ",".join(self.expect)]
         self.nics = list(nics)
         self.options = opts
-        self.user = user
+        self.user = user and is_root()
         self.plugin = self.host = None
         self.guests = []
 
