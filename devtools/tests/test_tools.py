@@ -5,12 +5,14 @@
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from hvdev import build, common, eal, lab, pmdparse, pmdtalk, suites
 
+LIB = Path(__file__).resolve().parents[1] / "lib"
 STOP = """
   ------- Forward Stats for RX Port= 0/Queue= 0 -> TX Port= 0/Queue= 0 -------
   RX-packets: 100            TX-packets: 90             TX-dropped: 10
@@ -141,6 +143,23 @@ def test_first_complaint_of_eal_is_named():
                  "  Cause: Cannot init EAL: Invalid argument\n")
     assert talk.last_line() == "EAL: Error creating '/x': Permission denied"
     talk.close()
+
+
+def test_reader_that_left_is_no_traceback():
+    script = """import time
+from hvdev import common
+def endless():
+    while True:
+        common.say("x")
+        time.sleep(0.01)
+common.run_main(endless)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE,
+                          env={**os.environ, "PYTHONPATH": str(LIB)}) as child:
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.stderr.read() == "" and child.wait(30) == 141
 
 
 def test_unknown_wire_is_named():

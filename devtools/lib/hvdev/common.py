@@ -123,4 +123,8 @@ def run_main(func):
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr, flush=True)
         status = 130
+    except BrokenPipeError:
+        # Whoever read the output has enough; what is still buffered must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 141
     sys.exit(status)
