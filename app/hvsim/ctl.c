@@ -29,9 +29,12 @@ ctl_socket(const struct cli *cli, char path[RUNDIR_SOCKET_MAX], char *err, size_
 	if (name == NULL) {
 		ret = rundir_find(path);
 		if (ret != 0) {
-			snprintf(err, errlen, ret == -EEXIST ?
-				 "several hvsim run; choose one with --socket" :
-				 "no hvsim runs; start one with hvsim serve, or give its --socket");
+			if (ret == -EEXIST)
+				snprintf(err, errlen, "several hvsim run, one of them at %s; "
+					 "choose one with --socket", path);
+			else
+				snprintf(err, errlen, "no hvsim runs; start one with hvsim serve, "
+					 "or give its --socket");
 			return ret;
 		}
 		name = path;

@@ -37,7 +37,7 @@ void rundir_close(struct rundir *rd);
 /**
  * Find the socket of the only host that runs for this user.
  *
- * @return 0, -ENOENT, or -EEXIST when there are several.
+ * @return 0, -ENOENT, or -EEXIST when there are several and @p socket is that of one.
  */
 int rundir_find(char socket[RUNDIR_SOCKET_MAX]);
 

@@ -4,6 +4,8 @@
 
 import os
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 from hvdev.common import TOP, is_root
@@ -15,11 +17,16 @@ from netkit import tap_names
 GEN = "netvsc,wire=gen"
 
 
+@pytest.fixture(name="base")
+def fixture_base():
+    """A runtime folder of this test's own; hvsim takes only short paths from the environment."""
+    with tempfile.TemporaryDirectory(prefix="hv", dir="/tmp") as name:
+        yield Path(name)
+
+
 @pytest.fixture(name="hvsim")
-def fixture_hvsim(build, tmp_path):
+def fixture_hvsim(build, base):
     """A function that runs hvsim and returns (status, stderr), with a look at what is left."""
-    base = tmp_path / "run"
-    base.mkdir(mode=0o700)
 
     def call(*args, env=None, user=False, keep=()):
         argv = [str(build / "app/hvsim/hvsim"), *args]
@@ -125,6 +132,25 @@ def test_socket_already_served(hvsim, lab):
         done = hvsim("serve", "--socket", str(run.host.socket), "--nic", GEN)
         refused(done, str(run.host.socket))
         run.check()
+
+
+def test_several_hosts(build, base):
+    env = dict(os.environ, XDG_RUNTIME_DIR=str(base))
+    argv = [str(build / "app/hvsim/hvsim")]
+    hosts = [subprocess.Popen([*argv, "serve", "--nic", GEN], text=True, env=env,
+                              stdout=subprocess.PIPE) for _ in "ab"]
+    try:
+        sockets = [host.stdout.readline().strip() for host in hosts]
+        done = subprocess.run([*argv, "ctl", "stats"], text=True, env=env, timeout=20,
+                              stderr=subprocess.PIPE, check=False)
+        refused(done, "--socket")
+        assert any(socket in done.stderr for socket in sockets), done.stderr
+    finally:
+        for host in hosts:
+            host.terminate()
+            host.wait(20)
+            host.stdout.close()
+    assert not list(base.iterdir())
 
 
 def test_nic_already_taken(lab):
