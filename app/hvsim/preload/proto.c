@@ -6,10 +6,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "proto.h"
+
+/** A stopped host with a full line of connections is waited for this long, seconds. */
+#define CONNECT_TIMEOUT_S 5
 
 int
 hvsim_proto_send(int sock, const struct proto_msg *m, int fd, int flags)
@@ -94,6 +98,7 @@ hvsim_proto_recv(int sock, struct proto_msg *m, int *fd, int flags)
 int
 hvsim_proto_connect(const char *path)
 {
+	const struct timeval patience = { .tv_sec = CONNECT_TIMEOUT_S };
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
 	int fd;
@@ -105,6 +110,7 @@ hvsim_proto_connect(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) == 0)
 		return fd;
 	ret = -errno;

@@ -72,7 +72,11 @@ int hvsim_proto_send(int sock, const struct proto_msg *m, int fd, int flags);
  */
 int hvsim_proto_recv(int sock, struct proto_msg *m, int *fd, int flags);
 
-/** Connect to the host at @p path; a close-on-exec socket or -errno. */
+/**
+ * Connect to the host at @p path.
+ *
+ * @return A close-on-exec socket, or -errno (-EAGAIN: somebody listens but takes nobody in).
+ */
 int hvsim_proto_connect(const char *path);
 
 #endif /* HVSIM_PROTO_H */

@@ -20,7 +20,9 @@
 #include "shim.h"
 
 /** A host that does not answer within this time is given up, milliseconds. */
+#ifndef RPC_TIMEOUT_MS
 #define RPC_TIMEOUT_MS 10000
+#endif
 /** Keep our descriptor away from the low numbers that programs count on. */
 #define RPC_FD_MIN 200
 
@@ -29,6 +31,7 @@ static struct {
 	int sock; /* -1: none */
 	ino_t ino; /* of the socket: a program may close descriptors that are not its own */
 	uint32_t seq;
+	bool silent; /* did not answer in time: asking again would cost as long each time */
 	int mode;
 	char root[PROTO_TEXT];
 } rpc = { .lock = PTHREAD_MUTEX_INITIALIZER, .sock = -1, .mode = -1 };
@@ -94,10 +97,10 @@ rpc_exchange(struct proto_msg *m, int *fd)
 	m->seq = seq;
 	ret = hvsim_proto_send(rpc.sock, m, *fd, 0);
 	*fd = -1;
-	if (ret == 0 && poll(&pfd, 1, RPC_TIMEOUT_MS) == 1)
-		ret = hvsim_proto_recv(rpc.sock, m, fd, MSG_DONTWAIT);
-	else
-		ret = 0;
+	if (ret == 0) {
+		rpc.silent = poll(&pfd, 1, RPC_TIMEOUT_MS) == 0;
+		ret = rpc.silent ? 0 : hvsim_proto_recv(rpc.sock, m, fd, MSG_DONTWAIT);
+	}
 	if (ret == 1 && m->seq == seq)
 		return 0;
 	if (*fd >= 0)
@@ -117,10 +120,11 @@ rpc_connect(void)
 	int fd = -1;
 	int high;
 
-	if (path == NULL)
+	if (path == NULL || rpc.silent)
 		return -ENODEV;
 	rpc.sock = hvsim_proto_connect(path);
 	if (rpc.sock < 0) {
+		rpc.silent = rpc.sock == -EAGAIN;
 		rpc.sock = -1;
 		return -ENODEV;
 	}
