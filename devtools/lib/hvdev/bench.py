@@ -17,7 +17,8 @@ import sys
 
 from hvdev import build as builder
 from hvdev import eal, testpmd
-from hvdev.common import Fail, build_dir, need_private_place, need_writable, run_main, say
+from hvdev.common import (Arguments, Fail, build_dir, need_private_place, need_writable,
+                          run_main, say)
 
 SIZES = {"rxonly": [64], "txonly": [64], "io": [64, 1500]}
 
@@ -60,8 +61,7 @@ def all_rows():
 
 def parse_args():
     """The command line."""
-    p = argparse.ArgumentParser(prog="devtools/bench", allow_abbrev=False,
-                                description=__doc__.splitlines()[0])
+    p = Arguments(prog="devtools/bench", description=__doc__.splitlines()[0])
     p.add_argument("--pairs", type=int, default=5, help="interleaved pairs per row (5)")
     p.add_argument("--time", type=float, default=2.0, metavar="S", help="seconds a run (2)")
     p.add_argument("--poll", default="2", help="the host looks every so many us (2)")

@@ -2,14 +2,13 @@
 # Copyright (c) 2026 hvnet contributors
 """devtools/check: run the house rules over the tree and print what breaks them."""
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
 
 from hvdev import build as builder
 from hvdev import checkbin, checktext
-from hvdev.common import TOP, Fail, build_dir, run_main, say
+from hvdev.common import TOP, Arguments, Fail, build_dir, run_main, say
 
 RULES = ("format", "words", "layers", "size", "symbols", "headers")
 ALLOW = TOP / "devtools/check-allow.txt"
@@ -70,7 +69,7 @@ def findings(rule, files, build):
 
 def parse_args():
     """The command line."""
-    p = argparse.ArgumentParser(prog="devtools/check", description=__doc__, allow_abbrev=False)
+    p = Arguments(prog="devtools/check", description=__doc__)
     p.add_argument("rules", nargs="*", metavar="RULE",
                    help="only these of: " + ", ".join(RULES))
     p.add_argument("--build", metavar="DIR", help="build folder (build)")

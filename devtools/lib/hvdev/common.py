@@ -2,6 +2,7 @@
 # Copyright (c) 2026 hvnet contributors
 """Paths, messages and small helpers that all developer commands use."""
 
+import argparse
 import os
 import shutil
 import stat
@@ -15,6 +16,16 @@ TOP = Path(os.environ.get("HVNET_TOP") or Path(__file__).resolve().parents[3])
 
 class Fail(Exception):
     """An error for the user: one line with cause and remedy."""
+
+
+class Arguments(argparse.ArgumentParser):
+    """A command line whose errors are one line like all others."""
+
+    def __init__(self, **words):
+        super().__init__(allow_abbrev=False, **words)
+
+    def error(self, message):
+        raise Fail(f"{message}; see {self.prog} --help")
 
 
 def say(text):

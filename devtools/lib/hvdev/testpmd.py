@@ -2,7 +2,6 @@
 # Copyright (c) 2026 hvnet contributors
 """devtools/testpmd: dpdk-testpmd on a simulated Hyper-V NIC, measured and judged."""
 
-import argparse
 import json
 import os
 import signal
@@ -11,8 +10,8 @@ import time
 
 from hvdev import build as builder
 from hvdev import eal, lab, pmdparse
-from hvdev.common import (Fail, build_dir, need_private_place, need_writable, own_time,
-                          run_main, say)
+from hvdev.common import (Arguments, Fail, build_dir, need_private_place, need_writable,
+                          own_time, run_main, say)
 from hvdev.pmdtalk import Testpmd
 
 DRIVERS = {"ours": "net_hv_netvsc", "upstream": "net_netvsc"}
@@ -29,8 +28,8 @@ def parse_args():
     if "--" in argv:
         cut = argv.index("--")
         argv, extra = argv[:cut], argv[cut + 1:]
-    p = argparse.ArgumentParser(
-        prog="devtools/testpmd", description=__doc__, allow_abbrev=False,
+    p = Arguments(
+        prog="devtools/testpmd", description=__doc__,
         epilog="Options after -- go to testpmd, for example: -- --rxd=512 --txd=512")
     p.add_argument("--nic", choices=["netvsc"], default="netvsc")
     p.add_argument("--wire", default="gen",
@@ -243,7 +242,10 @@ def main():
     need_private_place()
     builder.build(build, builder.sdk_options(args.driver_sdk))
     queues, reason = choose_queues(args, build)
-    result = {"nic": args.nic, "driver": args.driver, "queues": queues,
+    result = {"nic": args.nic, "wire": args.wire_spec, "mode": args.mode, "host": args.host,
+              "poll": args.poll, "time": args.time, "testpmd": args.extra,
+              "dpdk": ".".join(map(str, eal.dpdk_version())),
+              "driver": args.driver, "queues": queues,
               "queues_reason": reason, "assisted": assisted(args.driver)}
     result.update(run(args, build, queues))
     table(args, result)

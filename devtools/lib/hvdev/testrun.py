@@ -2,14 +2,13 @@
 # Copyright (c) 2026 hvnet contributors
 """devtools/test: set up, build, and run every test or those that match."""
 
-import argparse
 import os
 import re
 import subprocess
 
 from hvdev import build as builder
 from hvdev import eal, suites
-from hvdev.common import TOP, Fail, build_dir, is_root, own_time, run_main, say
+from hvdev.common import TOP, Arguments, Fail, build_dir, is_root, own_time, run_main, say
 
 # Unit tests run once more in each of these builds, unless their suites say no.
 VARIANTS = (
@@ -28,7 +27,7 @@ NETNS = re.compile(r"^hvnet-(\d+)-\S+")
 
 def parse_args():
     """The command line."""
-    p = argparse.ArgumentParser(prog="devtools/test", description=__doc__, allow_abbrev=False)
+    p = Arguments(prog="devtools/test", description=__doc__)
     p.add_argument("-k", dest="expression", metavar="EXPR",
                    help="only tests whose names match, as pytest's -k")
     p.add_argument("--no-variants", action="store_true",
