@@ -33,7 +33,8 @@ struct vmring {
 	struct vmbus_ring_hdr *hdr; /**< shared; owned by who mapped it */
 	uint8_t *data;              /**< shared data area behind the header page */
 	uint32_t size;              /**< bytes of the data area, multiple of 8 */
-	uint32_t pos;               /**< own position, may be ahead of what is published */
+	uint32_t pos;               /**< own position, may be ahead of what is published; others
+				     * than the owner may look at it as a hint */
 	uint32_t pub;               /**< own index as last published */
 	uint32_t peer;              /**< the other side's index as last checked */
 };
@@ -144,9 +145,10 @@ static inline void
 vmring_put(struct vmring *r, const void *pkt, uint32_t len)
 {
 	uint64_t trailer = (uint64_t)r->pos << 32;
+	uint32_t pos = vmring_copy_in(r, r->pos, pkt, len);
 
-	r->pos = vmring_copy_in(r, r->pos, pkt, len);
-	r->pos = vmring_copy_in(r, r->pos, &trailer, sizeof(trailer));
+	pos = vmring_copy_in(r, pos, &trailer, sizeof(trailer));
+	vmring_store_relaxed(&r->pos, pos);
 }
 
 /**
@@ -159,7 +161,7 @@ vmring_put_framed(struct vmring *r, void *pkt, uint32_t len)
 	uint64_t trailer = (uint64_t)r->pos << 32;
 
 	memcpy((uint8_t *)pkt + len - sizeof(trailer), &trailer, sizeof(trailer));
-	r->pos = vmring_copy_in(r, r->pos, pkt, len);
+	vmring_store_relaxed(&r->pos, vmring_copy_in(r, r->pos, pkt, len));
 }
 
 /** Forget all packets that were put since the last publish. */

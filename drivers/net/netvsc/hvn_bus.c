@@ -93,7 +93,7 @@ alloc_dev(struct rte_vmbus_device *vmbus)
 	dev->device = &vmbus->device;
 	dev->intr_handle = vmbus->intr_handle;
 	dev->data->numa_node = vmbus->device.numa_node;
-	dev->data->dev_flags = RTE_ETH_DEV_INTR_LSC;
+	dev->data->dev_flags = RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
 	dev->data->mtu = HVN_MTU;
 	dev->dev_ops = &hvn_eth_dev_ops;
 	dev->rx_pkt_burst = hvn_rx_burst;

@@ -126,8 +126,6 @@ check_conf(const struct hvn_port *port, const struct rte_eth_conf *conf)
 		why = "transmit multi-queue modes";
 	else if (conf->intr_conf.rxq != 0)
 		why = "receive queue interrupts";
-	else if (conf->intr_conf.rmv != 0)
-		why = "removal interrupts";
 	else if (conf->lpbk_mode != 0)
 		why = "loopback";
 	else if (conf->link_speeds != RTE_ETH_LINK_SPEED_AUTONEG)
