@@ -105,8 +105,8 @@ parse_poll(struct cli *cli, const char *value, char *err, size_t errlen)
 		return 0;
 	}
 	usec = strtod(value, &end);
-	if (end == value || *end != '\0' || !isfinite(usec) || usec <= 0 ||
-	    usec * 1000 > POLL_MAX_NS) {
+	if (end == value || *end != '\0' || !isfinite(usec) ||
+	    usec * 1000 < 1 || usec * 1000 > POLL_MAX_NS) {
 		snprintf(err, errlen, "--poll %s: use busy, adaptive or microseconds such as 2 or "
 			 "0.5", value);
 		return -EINVAL;
@@ -204,6 +204,11 @@ parse_option(struct cli *cli, int opt, const char *value, char *err, size_t errl
 {
 	switch (opt) {
 	case OPT_SOCKET:
+		if (*value == '\0') {
+			snprintf(err, errlen, "--socket has an empty path; name one or leave the "
+				 "option out");
+			return -EINVAL;
+		}
 		cli->socket = value;
 		return 0;
 	case OPT_MODE:

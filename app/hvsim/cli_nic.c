@@ -38,7 +38,8 @@ static const struct range ranges[] = {
 	/* The smallest ring holds a few of the longest control messages. */
 	{ "ring", 16384, 64 << 20, true, CONF(ring_bytes), VMBUS_PAGE_SIZE },
 	{ "section", 1024, 1 << 20, true, CONF(section_size), 8 },
-	{ "slots", 0, 65536, false, CONF(recv_slots), 1 },
+	/* 16 of them carry control messages only. */
+	{ "slots", 17, 65536, false, CONF(recv_slots), 1 },
 	{ "ranges", 1, VMBUS_XFER_RANGES, false, CONF(ranges), 1 },
 	{ "rss", 1, 256, false, CONF(rss_entries), 1 },
 	{ "packets", 1, 64, false, CONF(max_packets), 1 },
@@ -130,8 +131,10 @@ parse_mac(struct nic_conf *conf, const char *value, char *err, size_t errlen)
 	int used = 0;
 	int i;
 
-	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-		   &used) != 6 || value[used] != '\0' || (b[0] & 1) != 0) {
+	if (strspn(value, "0123456789abcdefABCDEF:") != strlen(value) ||
+	    sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
+		   &used) != 6 || value[used] != '\0' || (b[0] & 1) != 0 ||
+	    (b[0] | b[1] | b[2] | b[3] | b[4] | b[5]) == 0) {
 		snprintf(err, errlen, "--nic: mac=%s: use a unicast address such as "
 			 "00:15:5d:01:02:03", value);
 		return -EINVAL;
@@ -269,6 +272,33 @@ nic_defaults(struct cli_nic *nic, uint32_t index)
 	snprintf(nic->conf.name, sizeof(nic->conf.name), "netvsc%u", index);
 }
 
+/* Stands @p key before position @p at of the description already? */
+static bool
+given_before(const char *spec, const char *key, size_t at)
+{
+	size_t len = strlen(key);
+	const char *p;
+
+	for (p = strchr(spec, ','); p != NULL && (size_t)(p - spec) + 1 < at;
+	     p = strchr(p + 1, ','))
+		if (strncmp(p + 1, key, len) == 0 && p[1 + len] == '=')
+			return true;
+	return false;
+}
+
+/* A key that is given twice, maybe by its other name, contradicts itself. */
+static int
+check_once(const char *spec, const char *key, size_t at, char *err, size_t errlen)
+{
+	const char *other = strcmp(key, "queues") == 0 ? "channels" :
+		strcmp(key, "channels") == 0 ? "queues" : key;
+
+	if (!given_before(spec, key, at) && !given_before(spec, other, at))
+		return 0;
+	snprintf(err, errlen, "--nic %s: %s is given twice; keep one", spec, key);
+	return -EINVAL;
+}
+
 int
 cli_parse_nic(struct cli_nic *nic, const char *spec, uint32_t index, char *err, size_t errlen)
 {
@@ -297,7 +327,8 @@ cli_parse_nic(struct cli_nic *nic, const char *spec, uint32_t index, char *err, 
 			return -EINVAL;
 		}
 		*value++ = '\0';
-		if (parse_pair(nic, item, value, err, errlen) != 0)
+		if (check_once(spec, item, (size_t)(item - text), err, errlen) != 0 ||
+		    parse_pair(nic, item, value, err, errlen) != 0)
 			return -EINVAL;
 	}
 	return check_together(nic, err, errlen);

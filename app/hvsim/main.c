@@ -68,6 +68,7 @@ start_child(const struct launch *l, const char *socket, const sigset_t *sigs,
 	if (pid != 0)
 		return pid;
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, sigs, NULL);
 	setrlimit(RLIMIT_NOFILE, files);
 	ret = launch_exec(l, socket);

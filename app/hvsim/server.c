@@ -77,6 +77,7 @@ server_signals(sigset_t *old)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, old);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a capture that the user limits ends with an error */
 }
 
 struct source *

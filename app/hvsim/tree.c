@@ -28,6 +28,7 @@ put(const char *path, const char *fmt, ...)
 {
 	char text[128];
 	va_list ap;
+	ssize_t n;
 	int len;
 	int fd;
 	int ret = 0;
@@ -38,8 +39,9 @@ put(const char *path, const char *fmt, ...)
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, text, (size_t)len) != len)
-		ret = -EIO;
+	n = write(fd, text, (size_t)len);
+	if (n != len)
+		ret = n < 0 ? -errno : -ENOSPC;
 	close(fd);
 	return ret;
 }

@@ -139,55 +139,64 @@ test_other_verbs(void **state)
 	assert_int_equal(cli.verb, CLI_VERSION);
 }
 
+/* A command line and what the error has to name. */
+static const struct {
+	const char *line;
+	const char *value;
+} bad[] = {
+	{ "", "--nic" },
+	{ "-- cmd", "--nic" },
+	{ "--nic netvsc", "command" },
+	{ "--nic netvsc --", "command" },
+	{ "frob --nic netvsc", "frob" },
+	{ "serve --frob --nic netvsc", "--frob" },
+	{ "serve -x --nic netvsc", "-x" },
+	{ "serve --nic", "--nic" },
+	{ "serve --nic netvsc cmd", "cmd" },
+	{ "serve --nic netvsc --assist queue-info", "--assist" },
+	{ "serve --nic e1000", "e1000" },
+	{ "serve --nic netvsc,frob=1", "frob" },
+	{ "serve --nic netvsc,mac", "mac" },
+	{ "serve --nic netvsc,mac=1:2", "1:2" },
+	{ "serve --nic netvsc,mac=01:00:00:00:00:00", "01:00:00:00:00:00" },
+	{ "serve --nic netvsc,mac=00:00:00:00:00:00", "00:00:00:00:00:00" },
+	{ "serve --nic netvsc,mac=0x:2:3:4:5:6", "0x:2" },
+	{ "serve --nic netvsc,name=a/b", "a/b" },
+	{ "serve --nic netvsc,slots=16", "slots=16" },
+	{ "serve --nic netvsc,mtu=1500,wire=gen,mtu=1600", "mtu is given twice" },
+	{ "serve --nic netvsc,channels=4,queues=2", "queues is given twice" },
+	{ "serve --nic netvsc,queues=2,ring=64K,channels=2", "channels is given twice" },
+	{ "serve --poll 1e-9 --nic netvsc", "1e-9" },
+	{ "serve --socket= --nic netvsc", "--socket" },
+	{ "serve --nic netvsc,channels=0", "channels=0" },
+	{ "serve --nic netvsc,channels=65", "64" },
+	{ "serve --nic netvsc,channels=-1", "-1" },
+	{ "serve --nic netvsc,channels=4x", "4x" },
+	{ "serve --nic netvsc,ring=16385", "16385" },
+	{ "serve --nic netvsc,nvsp=3", "nvsp=3" },
+	{ "serve --nic netvsc,ppi=x", "ppi=x" },
+	{ "serve --nic netvsc,hash-udp=2", "hash-udp=2" },
+	{ "serve --nic netvsc,speed=0", "speed=0" },
+	{ "serve --nic netvsc,nvsp=4,channels=2", "channels=2" },
+	{ "serve --nic netvsc,nvsp=1,mtu=9000", "mtu=9000" },
+	{ "serve --nic netvsc,name=a --nic netvsc,name=a", "name=a" },
+	{ "serve --nic netvsc,mac=00:15:5d:00:00:02 --nic netvsc", "MAC" },
+	{ "serve --mode loose --nic netvsc", "loose" },
+	{ "serve --gpa x --nic netvsc", "--gpa x" },
+	{ "serve --poll 0 --nic netvsc", "--poll 0" },
+	{ "serve --poll nan --nic netvsc", "nan" },
+	{ "serve --poll 1e300 --nic netvsc", "1e300" },
+	{ "serve --cpu 100000 --nic netvsc", "100000" },
+	{ "serve --cpu x --nic netvsc", "--cpu x" },
+	{ "serve --json --nic netvsc", "--json" },
+	{ "run", "command" },
+	{ "run --nic netvsc -- ls", "--nic" },
+	{ "ctl", "verb" },
+};
+
 static void
 test_mistakes(void **state)
 {
-	/* A command line and what the error has to name. */
-	static const struct {
-		const char *line;
-		const char *value;
-	} bad[] = {
-		{ "", "--nic" },
-		{ "-- cmd", "--nic" },
-		{ "--nic netvsc", "command" },
-		{ "--nic netvsc --", "command" },
-		{ "frob --nic netvsc", "frob" },
-		{ "serve --frob --nic netvsc", "--frob" },
-		{ "serve -x --nic netvsc", "-x" },
-		{ "serve --nic", "--nic" },
-		{ "serve --nic netvsc cmd", "cmd" },
-		{ "serve --nic netvsc --assist queue-info", "--assist" },
-		{ "serve --nic e1000", "e1000" },
-		{ "serve --nic netvsc,frob=1", "frob" },
-		{ "serve --nic netvsc,mac", "mac" },
-		{ "serve --nic netvsc,mac=1:2", "1:2" },
-		{ "serve --nic netvsc,mac=01:00:00:00:00:00", "01:00:00:00:00:00" },
-		{ "serve --nic netvsc,name=a/b", "a/b" },
-		{ "serve --nic netvsc,channels=0", "channels=0" },
-		{ "serve --nic netvsc,channels=65", "64" },
-		{ "serve --nic netvsc,channels=-1", "-1" },
-		{ "serve --nic netvsc,channels=4x", "4x" },
-		{ "serve --nic netvsc,ring=16385", "16385" },
-		{ "serve --nic netvsc,nvsp=3", "nvsp=3" },
-		{ "serve --nic netvsc,ppi=x", "ppi=x" },
-		{ "serve --nic netvsc,hash-udp=2", "hash-udp=2" },
-		{ "serve --nic netvsc,speed=0", "speed=0" },
-		{ "serve --nic netvsc,nvsp=4,channels=2", "channels=2" },
-		{ "serve --nic netvsc,nvsp=1,mtu=9000", "mtu=9000" },
-		{ "serve --nic netvsc,name=a --nic netvsc,name=a", "name=a" },
-		{ "serve --nic netvsc,mac=00:15:5d:00:00:02 --nic netvsc", "MAC" },
-		{ "serve --mode loose --nic netvsc", "loose" },
-		{ "serve --gpa x --nic netvsc", "--gpa x" },
-		{ "serve --poll 0 --nic netvsc", "--poll 0" },
-		{ "serve --poll nan --nic netvsc", "nan" },
-		{ "serve --poll 1e300 --nic netvsc", "1e300" },
-		{ "serve --cpu 100000 --nic netvsc", "100000" },
-		{ "serve --cpu x --nic netvsc", "--cpu x" },
-		{ "serve --json --nic netvsc", "--json" },
-		{ "run", "command" },
-		{ "run --nic netvsc -- ls", "--nic" },
-		{ "ctl", "verb" },
-	};
 	size_t i;
 
 	(void)state;
