@@ -7,12 +7,12 @@
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>
-#include <rte_memcpy.h>
 #include <rte_net.h>
 #include <rte_prefetch.h>
 
 #include <hvwire/ndis.h>
 
+#include "hvn_copy.h"
 #include "hvn_inbound.h"
 #include "hvn_rx.h"
 #include "hvn_rx_info.h"
@@ -89,7 +89,7 @@ copy_frame(uint8_t *dst, const uint8_t *src, const struct hvn_rx_info *info)
 	const uint16_t tpid = rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN);
 
 	if (likely((info->flags & HVN_RXI_VLAN) == 0)) {
-		rte_memcpy(dst, src, info->data_len);
+		hvn_copy(dst, src, info->data_len);
 		return;
 	}
 	tag.vlan_tci = rte_cpu_to_be_16((uint16_t)(RNDIS_VLAN_PRIO(info->vlan) << 13 |

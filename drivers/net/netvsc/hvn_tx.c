@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include <rte_errno.h>
-#include <rte_memcpy.h>
 #include <rte_prefetch.h>
 
+#include "hvn_copy.h"
 #include "hvn_inbound.h"
 #include "hvn_tx.h"
 #include "hvn_tx_ring.h"
@@ -115,7 +115,7 @@ static inline void
 copy_segments(uint8_t *dst, const struct rte_mbuf *m)
 {
 	for (; m != NULL; m = m->next) {
-		rte_memcpy(dst, rte_pktmbuf_mtod(m, const void *), m->data_len);
+		hvn_copy(dst, rte_pktmbuf_mtod(m, const void *), m->data_len);
 		dst += m->data_len;
 	}
 }
