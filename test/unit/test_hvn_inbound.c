@@ -11,72 +11,8 @@
 
 #include <cmocka.h>
 
-#include "hvn_inbound.h"
 #include "hvn_session.h"
-#include "rawhost.h"
-
-#define RECV_LEN 65536u
-#define RING_PAGES 16u
-
-static struct rawhost rh;
-static struct hvn_channel ch;
-static struct rh_pkt pkt;
-
-/* Ranges that all fit; the offset tells them apart. */
-static struct rh_range ranges[600];
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rh_open(&rh, RING_PAGES, 65000 / 8 * 8, RECV_LEN, 6144, 4);
-	rh_attach(&rh, &ch);
-	ch.session = (struct hvn_session *)(void *)&rh_session;
-	for (uint32_t i = 0; i < 600; i++)
-		ranges[i] = (struct rh_range){ .len = 64, .ofs = i * 64 };
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rh_close(&rh);
-	return 0;
-}
-
-/* Walk as a receiver would; yields the ranges that were handed out. */
-static uint32_t
-receive(uint32_t max)
-{
-	struct hvn_range r;
-	uint32_t n = 0;
-
-	if (!hvn_inbound_begin(&ch))
-		return 0;
-	while (n < max && hvn_inbound_take(&ch, &r, 1)) {
-		assert_true((uint64_t)r.ofs + r.len <= RECV_LEN);
-		hvn_inbound_done(&ch, &r, 1);
-		n++;
-	}
-	hvn_inbound_end(&ch);
-	return n;
-}
-
-/* Next completion of the guest, which must be there. */
-static uint64_t
-take_ack(void)
-{
-	assert_true(rh_take(&rh, &pkt));
-	return rh_ack_id(&pkt);
-}
-
-static void
-no_more_acks(void)
-{
-	assert_false(rh_take(&rh, &pkt));
-	rh_release(&rh);
-}
+#include "inbound_kit.h"
 
 static void
 test_idle(void **state)
@@ -213,7 +149,7 @@ dead_after(uint16_t offset8, uint16_t len8, uint16_t flags)
 	uint8_t bytes[64] = { 0 };
 	const uint16_t desc[4] = { 6, offset8, len8, flags };
 
-	setup(NULL);
+	inbound_setup(NULL);
 	memcpy(bytes, desc, sizeof(desc));
 	rh_put(&rh, bytes, sizeof(bytes));
 	rh_publish(&rh);
@@ -223,7 +159,7 @@ dead_after(uint16_t offset8, uint16_t len8, uint16_t flags)
 	hvn_inbound_drain(&ch);
 	assert_int_equal(ch.in_lock, 0);
 	no_more_acks();
-	teardown(NULL);
+	inbound_teardown(NULL);
 }
 
 static void
@@ -249,14 +185,14 @@ test_dead_index(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		setup(NULL);
+		inbound_setup(NULL);
 		*rh_word(&rh, 1, 0) = bad[i];
 		assert_int_equal(receive(8), 0);
 		assert_true(hvn_channel_is_dead(&ch));
 		assert_false(hvn_inbound_begin(&ch));
-		teardown(NULL);
+		inbound_teardown(NULL);
 		/* The other ring's read index, met when completions are sent. */
-		setup(NULL);
+		inbound_setup(NULL);
 		rh_xfer(&rh, 1, ranges, 1, 0);
 		rh_publish(&rh);
 		*rh_word(&rh, 0, 1) = bad[i];
@@ -265,7 +201,7 @@ test_dead_index(void **state)
 		assert_int_equal(receive(8), 1);
 		assert_true(hvn_channel_is_dead(&ch));
 		assert_int_equal(ch.out_lock, 0);
-		teardown(NULL);
+		inbound_teardown(NULL);
 	}
 }
 
@@ -275,11 +211,11 @@ test_dead_crumb(void **state)
 {
 	(void)state;
 	for (uint32_t len = 8; len < 24; len += 8) {
-		setup(NULL);
+		inbound_setup(NULL);
 		*rh_word(&rh, 1, 0) = (rh.wpos + len) % rh.size;
 		assert_int_equal(receive(8), 0);
 		assert_true(hvn_channel_is_dead(&ch));
-		teardown(NULL);
+		inbound_teardown(NULL);
 	}
 }
 
@@ -479,7 +415,7 @@ test_one_walker(void **state)
 int
 main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, inbound_setup, inbound_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(test_idle), CASE(test_range_counts), CASE(test_bad_ranges),
 		CASE(test_bad_xfer),

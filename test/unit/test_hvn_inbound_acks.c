@@ -11,72 +11,8 @@
 
 #include <cmocka.h>
 
-#include "hvn_inbound.h"
 #include "hvn_session.h"
-#include "rawhost.h"
-
-#define RECV_LEN 65536u
-#define RING_PAGES 16u
-
-static struct rawhost rh;
-static struct hvn_channel ch;
-static struct rh_pkt pkt;
-
-/* Ranges that all fit; the offset tells them apart. */
-static struct rh_range ranges[600];
-
-static int
-setup(void **state)
-{
-	(void)state;
-	rh_open(&rh, RING_PAGES, 65000 / 8 * 8, RECV_LEN, 6144, 4);
-	rh_attach(&rh, &ch);
-	ch.session = (struct hvn_session *)(void *)&rh_session;
-	for (uint32_t i = 0; i < 600; i++)
-		ranges[i] = (struct rh_range){ .len = 64, .ofs = i * 64 };
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	rh_close(&rh);
-	return 0;
-}
-
-/* Walk as a receiver would; yields the ranges that were handed out. */
-static uint32_t
-receive(uint32_t max)
-{
-	struct hvn_range r;
-	uint32_t n = 0;
-
-	if (!hvn_inbound_begin(&ch))
-		return 0;
-	while (n < max && hvn_inbound_take(&ch, &r, 1)) {
-		assert_true((uint64_t)r.ofs + r.len <= RECV_LEN);
-		hvn_inbound_done(&ch, &r, 1);
-		n++;
-	}
-	hvn_inbound_end(&ch);
-	return n;
-}
-
-/* Next completion of the guest, which must be there. */
-static uint64_t
-take_ack(void)
-{
-	assert_true(rh_take(&rh, &pkt));
-	return rh_ack_id(&pkt);
-}
-
-static void
-no_more_acks(void)
-{
-	assert_false(rh_take(&rh, &pkt));
-	rh_release(&rh);
-}
+#include "inbound_kit.h"
 
 static void
 test_ack_ids(void **state)
@@ -299,7 +235,7 @@ test_pending_send(void **state)
 int
 main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, inbound_setup, inbound_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(test_ack_ids), CASE(test_ack_after_last), CASE(test_ack_ring_full),
 		CASE(test_ack_lock_taken), CASE(test_slots_exhausted), CASE(test_slots_held),
