@@ -142,6 +142,9 @@ void lab_uio_interrupt(struct lab_nic *n);
 /** Give @p c a channel number and a monitor id; -ENOSPC when there are none. */
 int lab_ids_take(struct lab *lab, struct lab_chan *c);
 
+/** Forget signals that an earlier guest left standing for @p c. */
+void lab_ids_quiet(struct lab *lab, const struct lab_chan *c);
+
 /** Take them back. */
 void lab_ids_release(struct lab *lab, struct lab_chan *c);
 

@@ -44,7 +44,22 @@ lab_ids_take(struct lab *lab, struct lab_chan *c)
 	c->next_monitor = lab->monitor[best];
 	lab->monitor[best] = c;
 	lab->monitor_users[best]++;
+	lab_ids_quiet(lab, c);
 	return 0;
+}
+
+void
+lab_ids_quiet(struct lab *lab, const struct lab_chan *c)
+{
+	struct vmbus_monitor_page *mp = lab->monitor_page.p;
+	uint32_t *flags = (uint32_t *)((char *)lab->int_page.p + VMBUS_INT_PAGE_SEND_OFS);
+
+	__atomic_fetch_and(&flags[c->relid / 32], ~(1u << (c->relid % 32)), __ATOMIC_SEQ_CST);
+	/* A shared id may carry a neighbour's signal; its look is not judged. */
+	if (lab->monitor_users[c->monitor] == 1)
+		__atomic_fetch_and(&mp->group[c->monitor / VMBUS_MONITOR_GROUP].pending,
+				   ~(1u << (c->monitor % VMBUS_MONITOR_GROUP)),
+				   __ATOMIC_SEQ_CST);
 }
 
 void

@@ -27,6 +27,7 @@ session_begin(struct lab_nic *n, int owner)
 	int ret;
 
 	memset(c->rings.p, 0, c->rings.len);
+	lab_ids_quiet(n->lab, c);
 	ret = nic_open(n->nic, c->rings.p, n->recv.p, n->recv_gpadl, n->recv.len, n->send.p,
 		       n->send_gpadl, n->send.len);
 	if (ret != 0)
