@@ -8,6 +8,8 @@
  */
 #include <errno.h>
 
+#include <vmring/atomics.h>
+
 #include "lab.h"
 
 /* A relid that was not used for long, as the kernel's ids: mistakes with old ones show. */
@@ -103,10 +105,10 @@ lab_signals(struct lab *lab)
 		uint32_t *pending = &mp->group[g].pending;
 		uint32_t bits;
 
-		if (__atomic_load_n(pending, __ATOMIC_RELAXED) == 0)
+		if (vmring_load_relaxed(pending) == 0)
 			continue;
 		/* Acquire: what the guest wrote before it set the bit is to be seen. */
-		bits = __atomic_exchange_n(pending, 0, __ATOMIC_SEQ_CST);
+		bits = vmring_take(pending);
 		for (; bits != 0; bits &= bits - 1)
 			monitor_signal(lab, g * VMBUS_MONITOR_GROUP +
 				       (uint32_t)__builtin_ctz(bits));
@@ -125,7 +127,7 @@ lab_events(struct lab_nic *n)
 		uint32_t bit = 1u << (c->relid % 32);
 		uint32_t *word = &flags[c->relid / 32];
 
-		if (c->relid == 0 || (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
+		if (c->relid == 0 || (vmring_load_relaxed(word) & bit) == 0)
 			continue;
 		__atomic_fetch_and(word, ~bit, __ATOMIC_SEQ_CST);
 		nic_signal(n->nic, i);

@@ -14,6 +14,7 @@
 
 #include "hvn_attach.h"
 #include "hvn_bringup.h"
+#include "hvn_clock.h"
 #include "hvn_compat.h"
 #include "hvn_inbound.h"
 #include "hvn_log.h"
@@ -209,21 +210,12 @@ hvn_nic_open(struct hvn_nic *nic)
 	return 0;
 }
 
-static uint64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /* Wait until all @p count sub-channels are there and mapped. */
 static int
 map_subchannels(struct hvn_nic *nic, uint32_t count)
 {
 	const struct timespec nap = { .tv_nsec = SUBCHANNEL_NAP_NS };
-	uint64_t end = now_ms() + SUBCHANNEL_DEADLINE_MS;
+	uint64_t end = hvn_now_ms() + SUBCHANNEL_DEADLINE_MS;
 	uint32_t found = 0;
 	int ret;
 
@@ -231,7 +223,7 @@ map_subchannels(struct hvn_nic *nic, uint32_t count)
 		ret = hvn_subchan_scan(nic->name, &nic->map[1], count, &found);
 		if (ret == 0 && found == count)
 			return 0;
-		if (ret == 0 && now_ms() >= end)
+		if (ret == 0 && hvn_now_ms() >= end)
 			ret = -ETIMEDOUT;
 		if (ret == 0 && hvn_channel_is_dead(nic->channel[0]))
 			ret = -EIO;

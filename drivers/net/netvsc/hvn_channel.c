@@ -83,7 +83,7 @@ hvn_channel_send(struct hvn_channel *ch, const void *pkt, uint32_t len)
 	if (!hvn_channel_out_lock(ch))
 		return -EAGAIN;
 	rc = vmring_refresh(&ch->out);
-	if (rc == 0 && vmring_free(&ch->out) <= vmring_cost(len))
+	if (rc == 0 && !vmring_fits(&ch->out, len))
 		rc = -EAGAIN;
 	if (rc == 0) {
 		vmring_put(&ch->out, pkt, len);

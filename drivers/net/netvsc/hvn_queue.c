@@ -12,6 +12,7 @@
 
 #include <rte_malloc.h>
 
+#include "hvn_clock.h"
 #include "hvn_inbound.h"
 #include "hvn_log.h"
 #include "hvn_port.h"
@@ -268,19 +269,16 @@ hvn_queues_quiesce(struct rte_eth_dev *dev)
 {
 	const struct timespec nap = { .tv_nsec = IDLE_NAP_NS };
 	struct hvn_port *port = hvn_port(dev);
-	struct timespec begin, now;
+	uint64_t begin = hvn_now_ms();
 	bool gone = false;
 	uint32_t left;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (;;) {
 		flush_all(port);
 		left = reclaim_all(dev);
-		clock_gettime(CLOCK_MONOTONIC, &now);
 		/* Who waits here while the removal event is out meets the application's close. */
 		gone = port->nic.open && hvn_session_gone(&port->nic.session);
-		if (left == 0 || gone || (now.tv_sec - begin.tv_sec) * 1000 +
-				 (now.tv_nsec - begin.tv_nsec) / 1000000 > IDLE_DEADLINE_MS)
+		if (left == 0 || gone || hvn_now_ms() - begin > IDLE_DEADLINE_MS)
 			break;
 		nanosleep(&nap, NULL);
 	}

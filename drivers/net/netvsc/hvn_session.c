@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "hvn_exchange.h"
+#include "hvn_clock.h"
 #include "hvn_inbound.h"
 #include "hvn_nvsp.h"
 #include "hvn_session.h"
@@ -24,15 +25,6 @@ struct wait {
 	uint32_t seen; /* inbound read index at the last look */
 };
 
-static uint64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 static uint32_t
 inbound_index(const struct hvn_session *s)
 {
@@ -43,7 +35,7 @@ static struct wait
 wait_begin(const struct hvn_session *s, uint32_t ms)
 {
 	return (struct wait){
-		.end_ms = now_ms() + ms,
+		.end_ms = hvn_now_ms() + ms,
 		.nap_ns = NAP_FIRST_NS,
 		.seen = inbound_index(s),
 	};
@@ -71,7 +63,7 @@ wait_step(struct hvn_session *s, struct wait *w)
 		hvn_session_gone(s);
 	if (hvn_channel_is_dead(s->ch))
 		return -EIO;
-	if (now_ms() >= w->end_ms)
+	if (hvn_now_ms() >= w->end_ms)
 		return -ETIMEDOUT;
 	nanosleep(&ts, NULL);
 	if (w->nap_ns < NAP_LAST_NS)
@@ -166,7 +158,7 @@ await(struct hvn_session *s, struct hvn_exchange *x, uint32_t id, uint32_t ms)
 		/* Too late, unless the answer is being copied at this very moment. */
 		if (hvn_exchange_cancel(x, id))
 			return ret;
-		if (now_ms() >= w.end_ms + ms)
+		if (hvn_now_ms() >= w.end_ms + ms)
 			return ret;
 	}
 	return x->err;
